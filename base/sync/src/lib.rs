@@ -1,0 +1,16 @@
+//! The only atomics: everything above takes its atomics and locks from here, so that the same code runs
+//! under loom (`RUSTFLAGS="--cfg loom"`), which then tries every interleaving.
+//!
+//! Neighbours: `interconnect/link` builds rings on it, `kernel/core` its run queues and inboxes.
+
+#![cfg_attr(not(loom), no_std)]
+
+#[cfg_attr(loom, path = "loom.rs")]
+#[cfg_attr(not(loom), path = "native.rs")]
+mod backend;
+mod lock;
+mod waiting;
+
+pub use backend::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, relax};
+pub use lock::{SpinGuard, SpinLock};
+pub use waiting::Waiting;

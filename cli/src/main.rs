@@ -1,0 +1,3 @@
+//! The satrap command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The contract compiler: WIT with a protocol, its checks and its code generator.

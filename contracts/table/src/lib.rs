@@ -1,0 +1,1 @@
+//! Contract tables: what the kernel enforces at every endpoint.

@@ -1,0 +1,3 @@
+//! Phase two of compilation: Wasm in, authenticated native artifact out.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The coordinator: topology, launch, namespace, install, placement, supervision, control API.

@@ -1,0 +1,1 @@
+//! Application manifests: TOML in, checked values or exact diagnostics out.

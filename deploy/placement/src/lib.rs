@@ -1,0 +1,1 @@
+//! Placement by affinity, and its explanation.

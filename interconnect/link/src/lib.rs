@@ -1,0 +1,1 @@
+//! Links between satellites: rings, doorbells, and their conformance suite.

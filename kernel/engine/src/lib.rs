@@ -1,0 +1,1 @@
+//! The Wasm engine behind the kernel's trait.

@@ -1,0 +1,3 @@
+//! The hosted platform: a satellite kernel as a pinned Linux process.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! What a Rust guest links: typed endpoints, blocks, threads.

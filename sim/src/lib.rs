@@ -1,0 +1,1 @@
+//! Whole kernels in one thread, virtual time, one seed, and checkers.

@@ -1,0 +1,3 @@
+//! Build, test, tidy, ci.
+
+fn main() {}
