@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+pub mod artifact;
 pub mod call;
 pub mod control;
 mod error;
