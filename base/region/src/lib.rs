@@ -8,8 +8,10 @@
 
 extern crate alloc;
 
+mod lines;
 mod region;
 mod word;
 
+pub use lines::{LINE, LINE_WORDS, Lines};
 pub use region::{Backing, OutOfRange, Owner, Region};
 pub use word::Word;
