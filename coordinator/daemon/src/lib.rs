@@ -3,7 +3,11 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod install;
 pub mod journal;
 pub mod namespace;
+pub mod satellite;
 pub mod supervise;
+#[cfg(test)]
+mod testing;
 pub mod topology;
