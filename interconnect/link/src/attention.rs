@@ -101,6 +101,13 @@ impl<M: Memory> PeerAttention<M> {
     }
 }
 
+impl<M> PeerAttention<M> {
+    /// The bell may have been lost: the next look rings again for the same setting.
+    pub fn forget(&self) {
+        self.rung.store(0, Relaxed);
+    }
+}
+
 /// The two ways to get a satellite's attention: eventfds, inter-processor interrupts, MSI-X. Sticky.
 pub trait Bell {
     /// Ends the peer's park, or its next one.
@@ -136,5 +143,10 @@ impl<M: Memory, B: Bell> Doorbell for AttentionDoorbell<M, B> {
             Some(Attention::Parked) => self.bell.wake(),
             Some(Attention::Busy) => self.bell.interrupt(),
         }
+    }
+
+    fn repeat(&self) {
+        self.peer.forget();
+        self.notify();
     }
 }

@@ -47,6 +47,9 @@ pub trait Doorbell {
     /// To be called after sending, once for any number of frames: full fence, look at the peer's attention
     /// word, ring unless it polls.
     fn notify(&self);
+
+    /// To be called when frames stay unconsumed for long: rings again, for a doorbell may be lost on its way.
+    fn repeat(&self);
 }
 
 /// The ring has no room for the frame: wait until the receiver has consumed some.

@@ -1,0 +1,197 @@
+//! Sending, receiving, and waiting for whichever endpoint or service is ready first.
+
+use super::{CallContext, done, value, writable};
+use crate::{
+    endpoint,
+    engine::Call,
+    message::Message,
+    platform::Platform,
+    process::{Handle, Held, Table},
+};
+use alloc::{boxed::Box, vec::Vec};
+use core::task::Waker;
+use satrap_abi::{Errno, ExitStatus};
+
+/// Handles that one `wait` can name.
+const WAIT_MAX: u32 = 1024;
+
+impl<P: Platform> CallContext<P> {
+    pub(super) fn make_channel(&self, contract: u32, out: u32) -> Result<(), Errno> {
+        writable(&self.process, out, 8)?;
+        let contract = self
+            .satellite
+            .rmp
+            .contract(&self.read_digest(contract)?)
+            .ok_or(Errno::NotFound)?;
+        let mut table = self.process.table.lock();
+        if !table.has_room(2, 0, &self.process.limits) {
+            return Err(Errno::LimitReached);
+        }
+        let (client, service) = endpoint::channel(&contract);
+        for (index, end) in [client, service].into_iter().enumerate() {
+            let held = Handle::Endpoint(Held::new(end.named(contract.name())));
+            let number = table.insert(held).map_err(|_| Errno::LimitReached)?;
+            self.write_word(out + 4 * index as u32, number)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn send_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
+        let (mut message, lifted) = match self.load(pointer, endpoint) {
+            Ok(loaded) => loaded,
+            Err(errno) => return Ok(errno.to_result()),
+        };
+        let sent = self.send_waiting(endpoint, &mut message, deadline);
+        self.settle(&lifted, &mut message);
+        sent
+    }
+
+    fn send_waiting(&self, endpoint: u32, message: &mut Message, deadline: u64) -> Call {
+        let mut attempt = || {
+            let mut table = self.process.table.lock();
+            table.endpoint(endpoint)?.endpoint.try_send(message)
+        };
+        // Nearly always there is room at once.
+        let first = attempt();
+        if first != Err(Errno::WouldBlock) || deadline == 0 {
+            return Ok(done(first));
+        }
+        let announce = |waker: &Waker| {
+            if let Ok(held) = self.process.table.lock().endpoint(endpoint) {
+                held.endpoint.room().announce(waker);
+            }
+        };
+        Ok(done(self.wait_until(deadline, announce, attempt)?))
+    }
+
+    pub(super) fn receive_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
+        let attempt = || {
+            let mut table = self.process.table.lock();
+            let message = table.endpoint(endpoint)?.endpoint.try_recv()?;
+            self.store(&mut table, endpoint, message, pointer)
+                .map_err(|(errno, message)| {
+                    if let Ok(held) = table.endpoint(endpoint) {
+                        held.endpoint.put_back(message);
+                    }
+                    errno
+                })
+        };
+        let announce = |waker: &Waker| {
+            if let Ok(held) = self.process.table.lock().endpoint(endpoint) {
+                held.endpoint.arrived().announce(waker);
+            }
+        };
+        let received = self.wait_until(deadline, announce, attempt)?;
+        if received == Err(Errno::WouldBlock) || received.is_ok() {
+            return Ok(done(received));
+        }
+        self.blame(endpoint, received)
+    }
+
+    /// A guest that waits for a message while the contract says that it must send would wait for ever: that is
+    /// its own mistake, and it is told.
+    fn blame(&self, endpoint: u32, received: Result<(), Errno>) -> Call {
+        let mut table = self.process.table.lock();
+        if received == Err(Errno::TimedOut)
+            && let Ok(held) = table.endpoint(endpoint)
+            && held.endpoint.may_send()
+        {
+            return Ok(Errno::Protocol.to_result());
+        }
+        Ok(done(received))
+    }
+
+    pub(super) fn wait_any(&self, pointer: u32, count: u32, deadline: u64) -> Call {
+        let handles = match self.read_handles(pointer, count) {
+            Ok(handles) => handles,
+            Err(errno) => return Ok(errno.to_result()),
+        };
+        let ready = || {
+            let mut table = self.process.table.lock();
+            for (index, &handle) in handles.iter().enumerate() {
+                if is_ready(&mut table, handle)? {
+                    return Ok(index as u32);
+                }
+            }
+            Err(Errno::WouldBlock)
+        };
+        let announce = |waker: &Waker| self.each_event(&handles, |event| event.announce(waker));
+        let result = self.wait_until(deadline, announce, ready)?;
+        self.each_event(&handles, |event| event.withdraw());
+        Ok(value(result))
+    }
+
+    fn read_handles(&self, pointer: u32, count: u32) -> Result<Vec<u32>, Errno> {
+        if count == 0 || count > WAIT_MAX {
+            return Err(Errno::Invalid);
+        }
+        let bytes = self.read_bytes(pointer, count * 4, 4 * WAIT_MAX as usize)?;
+        Ok(bytes
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            .collect())
+    }
+
+    fn each_event(&self, handles: &[u32], act: impl Fn(&crate::event::Event)) {
+        let mut table = self.process.table.lock();
+        for &handle in handles {
+            match table.get_mut(handle) {
+                Ok(Handle::Endpoint(held)) => act(held.endpoint.arrived()),
+                Ok(Handle::Service(_, service)) => act(&service.arrived),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn accept_client(&self, service: u32, out: u32, deadline: u64) -> Call {
+        let found = self.process.table.lock().service(service);
+        let service = match writable(&self.process, out, 4).and(found) {
+            Ok(service) => service,
+            Err(errno) => return Ok(errno.to_result()),
+        };
+        let next = || service.accept().ok_or(Errno::WouldBlock);
+        let endpoint = match self.wait_event(deadline, &service.arrived, next)? {
+            Ok(endpoint) => endpoint,
+            Err(errno) => return Ok(errno.to_result()),
+        };
+        let mut table = self.process.table.lock();
+        match table.insert(Handle::Endpoint(Held::new(endpoint))) {
+            Ok(handle) => Ok(done(self.write_word(out, handle))),
+            Err(refused) => {
+                if let Handle::Endpoint(held) = refused {
+                    service.put_back(held.endpoint);
+                }
+                Ok(Errno::LimitReached.to_result())
+            }
+        }
+    }
+
+    /// Closes what a handle named.
+    pub(super) fn close_one(&self, handle: Handle) {
+        if matches!(handle, Handle::Service(..)) {
+            self.process.table.lock().names -= 1;
+        }
+        let reason = match self.process.is_dying() && self.process.fate() != ExitStatus::Code(0) {
+            true => Errno::PeerDied,
+            false => Errno::Closed,
+        };
+        self.satellite.close_handle(&self.process, handle, reason);
+    }
+
+    /// Puts an endpoint into the table and its number into guest memory.
+    pub(super) fn hand_over(&self, endpoint: Box<crate::endpoint::Endpoint>, out: u32) -> Result<(), Errno> {
+        let mut table = self.process.table.lock();
+        let number = table
+            .insert(Handle::Endpoint(Held::new(endpoint)))
+            .map_err(|_| Errno::LimitReached)?;
+        self.write_word(out, number)
+    }
+}
+
+fn is_ready(table: &mut Table, handle: u32) -> Result<bool, Errno> {
+    match table.get_mut(handle)? {
+        Handle::Endpoint(held) => Ok(held.endpoint.is_ready()),
+        Handle::Service(_, service) => Ok(service.is_ready()),
+        Handle::Block(..) => Err(Errno::BadHandle),
+    }
+}

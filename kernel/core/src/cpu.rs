@@ -1,0 +1,115 @@
+//! One CPU of a satellite: its run queue, its deadlines, and whether it sleeps.
+//!
+//! A task of a higher class runs first; within a class it is first come, first served. The preemption timer is
+//! armed only while more than one thing can run (DESIGN §3: tickless otherwise).
+
+use crate::{platform::Platform, task::Task, timer::Timers};
+use alloc::{collections::VecDeque, sync::Arc};
+use satrap_sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, SpinLock, Waiting};
+
+/// Scheduling classes, 0 the highest.
+pub(crate) const CLASSES: usize = 4;
+
+/// How long a thread runs before another of its class gets its turn, in ns.
+pub(crate) const QUANTUM: u64 = 10_000_000;
+
+/// State of one CPU.
+pub(crate) struct Cpu<P: Platform> {
+    queues: SpinLock<[VecDeque<Arc<Task<P>>>; CLASSES]>,
+    ready: AtomicUsize,
+    pub(crate) timers: Timers,
+    /// Raised before it parks; whoever queues a task then unparks it.
+    pub(crate) parked: Waiting,
+    /// Until when the preemption timer is armed.
+    armed_until: AtomicU64,
+    /// Time of the last scheduling decision, a clock that costs nothing to read.
+    pub(crate) now: AtomicU64,
+    /// Since when the present task runs; 0 when none does.
+    pub(crate) running_since: AtomicU64,
+    pub(crate) busy: AtomicU64,
+    pub(crate) switches: AtomicU64,
+    pub(crate) preemptions: AtomicU64,
+    pub(crate) parks: AtomicU64,
+    /// A blocking kernel call has polled in vain: the executor need not poll again.
+    pub(crate) polled: AtomicBool,
+}
+
+impl<P: Platform> Cpu<P> {
+    pub(crate) fn new() -> Cpu<P> {
+        Cpu {
+            queues: SpinLock::default(),
+            ready: AtomicUsize::new(0),
+            timers: Timers::new(),
+            parked: Waiting::new(),
+            armed_until: AtomicU64::new(0),
+            now: AtomicU64::new(0),
+            running_since: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            switches: AtomicU64::new(0),
+            preemptions: AtomicU64::new(0),
+            parks: AtomicU64::new(0),
+            polled: AtomicBool::new(false),
+        }
+    }
+
+    /// How many tasks wait for their turn.
+    #[inline]
+    pub(crate) fn ready(&self) -> usize {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// Puts a task behind the others of its class.
+    #[inline]
+    pub(crate) fn push(&self, task: Arc<Task<P>>) {
+        let mut queues = self.queues.lock();
+        queues[task.class().min(CLASSES - 1)].push_back(task);
+        self.ready
+            .store(self.ready.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Takes the next task.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<Arc<Task<P>>> {
+        if self.ready() == 0 {
+            return None;
+        }
+        let mut queues = self.queues.lock();
+        let task = queues.iter_mut().find_map(VecDeque::pop_front)?;
+        self.ready
+            .store(self.ready.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        Some(task)
+    }
+
+    /// Takes a task that may run on another CPU: one of `movable`, the one that came last.
+    pub(crate) fn steal(&self, movable: impl Fn(&Task<P>) -> bool) -> Option<Arc<Task<P>>> {
+        let mut queues = self.queues.try_lock()?;
+        let task = queues.iter_mut().find_map(|queue| {
+            let at = queue.iter().rposition(|task| movable(task))?;
+            queue.remove(at)
+        })?;
+        self.ready
+            .store(self.ready.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        Some(task)
+    }
+
+    /// Whether the preemption timer will fire.
+    #[inline]
+    pub(crate) fn is_armed(&self) -> bool {
+        self.armed_until.load(Ordering::Relaxed) > self.now.load(Ordering::Relaxed)
+    }
+
+    /// Arms the preemption timer `delay` ns from now, unless it is armed.
+    #[inline]
+    pub(crate) fn arm(&self, platform: &P, index: usize, delay: u64) {
+        if !self.is_armed() {
+            let deadline = platform.now() + delay;
+            self.armed_until.store(deadline, Ordering::Relaxed);
+            platform.set_timer(index, Some(deadline));
+        }
+    }
+
+    /// The preemption timer has fired.
+    pub(crate) fn disarmed(&self) {
+        self.armed_until.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,291 @@
+//! The executor of one CPU: the loop that every satellite kernel is.
+//!
+//! Each step looks at the deadlines and the links, then runs one task until it pauses. With nothing to run the
+//! CPU polls for about twice the cost of a wake-up and then parks; it says so first and looks once more, so
+//! that no sender is missed (DESIGN §3, Barrelfish §III on polling before sleeping).
+
+use crate::{
+    cpu::{Cpu, QUANTUM},
+    engine::{Pause, Resume, Thread},
+    link::Link,
+    platform::Platform,
+    satellite::Satellite,
+    task::{Body, Task},
+};
+use alloc::{sync::Arc, vec::Vec};
+use core::task::{Context, Waker};
+use satrap_link::Attention;
+use satrap_sync::{Ordering, relax};
+
+/// How long a lone thread may run before the peers are asked to ring instead of to rely on polling, in ns.
+const LINK_GRACE: u64 = 1_000_000;
+/// How long a doorbell may stay unanswered before it is rung again, in ns.
+pub(crate) const DOORBELL_PATIENCE: u64 = 20_000_000;
+/// How long a queued task waits behind a running one before an idle CPU takes it over, in ns.
+const STEAL_AFTER: u64 = 50_000;
+
+/// What one step did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// It ran a task or took in messages.
+    Ran,
+    /// Nothing can run before this time, or before something arrives.
+    Idle(Option<u64>),
+    /// The satellite has shut down.
+    Stopped,
+}
+
+/// The executor of one CPU; driven by its thread of control.
+pub struct Executor<P: Platform> {
+    satellite: Arc<Satellite<P>>,
+    index: usize,
+    links: Vec<Arc<Link>>,
+    links_version: u64,
+    attention: Attention,
+}
+
+impl<P: Platform> Executor<P> {
+    /// The executor of CPU `index` of a satellite; one for each.
+    pub fn new(satellite: Arc<Satellite<P>>, index: usize) -> Executor<P> {
+        let links_version = u64::MAX;
+        Executor {
+            satellite,
+            index,
+            links: Vec::new(),
+            links_version,
+            attention: Attention::Polling,
+        }
+    }
+
+    fn cpu(&self) -> &Cpu<P> {
+        &self.satellite.cpus[self.index]
+    }
+
+    /// CPU 0 answers the doorbells of the whole satellite.
+    fn answers_doorbells(&self) -> bool {
+        self.index == 0 && !self.links.is_empty()
+    }
+
+    /// Runs until the satellite shuts down.
+    pub fn run(&mut self) {
+        loop {
+            match self.step() {
+                Step::Ran => {}
+                Step::Idle(_) => self.idle(),
+                Step::Stopped => return,
+            }
+        }
+    }
+
+    /// One scheduling decision.
+    pub fn step(&mut self) -> Step {
+        let now = self.satellite.platform().now();
+        self.cpu().now.store(now, Ordering::Relaxed);
+        self.cpu().timers.fire(now);
+        let received = self.poll_links();
+        if let Some(task) = self.cpu().pop() {
+            self.run_task(task, now);
+            return Step::Ran;
+        }
+        if received {
+            return Step::Ran;
+        }
+        if self.satellite.has_stopped() {
+            return Step::Stopped;
+        }
+        match self.satellite.steal_for(self.index, now, STEAL_AFTER) {
+            Some(task) => {
+                self.run_task(task, now);
+                Step::Ran
+            }
+            None => Step::Idle(self.cpu().timers.next()),
+        }
+    }
+
+    /// Takes in what the links brought. Returns whether there was anything.
+    fn poll_links(&mut self) -> bool {
+        if self.links_version != self.satellite.rmp.links_version() {
+            (self.links_version, self.links) = self.satellite.rmp.links();
+        }
+        let mut any = false;
+        for link in &self.links {
+            any |= self.satellite.poll_link(link);
+        }
+        any
+    }
+
+    fn set_attention(&mut self, attention: Attention) {
+        if self.answers_doorbells() {
+            self.attention = attention;
+            self.satellite.platform().set_attention(attention);
+        }
+    }
+
+    fn idle(&mut self) {
+        let platform = self.satellite.platform().clone();
+        let start = platform.now();
+        let polled = self.cpu().polled.swap(false, Ordering::Relaxed);
+        let budget = if polled { 0 } else { platform.poll_budget() };
+        while platform.now() - start < budget {
+            relax();
+            if self.has_work(platform.now()) {
+                return;
+            }
+        }
+        self.cpu().parked.announce();
+        self.set_attention(Attention::Parked);
+        if !self.has_work(platform.now()) {
+            self.cpu().parks.fetch_add(1, Ordering::Relaxed);
+            platform.park(self.index, self.wake_at(platform.now()));
+        }
+        self.cpu().parked.withdraw();
+        self.set_attention(Attention::Polling);
+    }
+
+    fn has_work(&self, now: u64) -> bool {
+        self.cpu().ready() > 0
+            || self.satellite.has_stopped()
+            || self.links_version != self.satellite.rmp.links_version()
+            || self.links.iter().any(|link| link.has_frames())
+            || self.cpu().timers.next().is_some_and(|deadline| deadline <= now)
+    }
+
+    /// The next deadline, unanswered doorbells included.
+    fn wake_at(&self, now: u64) -> Option<u64> {
+        let insist = |link: &Arc<Link>| link.insist(now, DOORBELL_PATIENCE);
+        let doorbells = if self.index == 0 {
+            self.links.iter().filter_map(insist).min()
+        } else {
+            None
+        };
+        [self.cpu().timers.next(), doorbells].into_iter().flatten().min()
+    }
+
+    fn run_task(&mut self, task: Arc<Task<P>>, now: u64) {
+        if let Some((process, _)) = &task.thread
+            && !process.takes_turn(&task)
+        {
+            return;
+        }
+        if self.attention == Attention::Busy {
+            self.set_attention(Attention::Polling);
+        }
+        task.begin();
+        self.arm_for(&task);
+        self.cpu().running_since.store(now, Ordering::Relaxed);
+        self.cpu().switches.fetch_add(1, Ordering::Relaxed);
+        let mut body = task.body.lock();
+        let pause = match body.as_mut() {
+            Some(Body::Thread(thread)) => self.run_thread(&task, thread),
+            Some(Body::Future(future)) => poll_future(&task, future),
+            None => None,
+        };
+        let ended = !matches!(pause, Some(Pause::Suspended | Pause::Preempted));
+        let remains = if ended { body.take() } else { None };
+        drop(body);
+        self.account(&task, now);
+        match pause {
+            Some(Pause::Suspended) => self.suspended(task),
+            Some(Pause::Preempted) => self.preempted(task),
+            Some(Pause::Finished(status)) => {
+                task.finish();
+                drop(remains);
+                self.satellite.thread_ended(&task, status);
+            }
+            None => task.finish(),
+        }
+    }
+
+    /// The timer is needed when others wait, or when peers rely on polling while a thread runs.
+    fn arm_for(&self, task: &Task<P>) {
+        if task.thread.is_none() {
+            return;
+        }
+        if self.cpu().ready() > 0 {
+            self.cpu().arm(self.satellite.platform(), self.index, QUANTUM);
+        } else if self.answers_doorbells() {
+            self.cpu().arm(self.satellite.platform(), self.index, LINK_GRACE);
+        }
+    }
+
+    fn run_thread(&mut self, task: &Arc<Task<P>>, thread: &mut impl Thread) -> Option<Pause> {
+        loop {
+            let how = if task
+                .thread
+                .as_ref()
+                .is_some_and(|(process, _)| process.is_dying())
+            {
+                Resume::Die
+            } else {
+                Resume::Run
+            };
+            let pause = thread.resume(how);
+            if pause != Pause::Preempted || !self.continues_alone(task) {
+                return Some(pause);
+            }
+        }
+    }
+
+    /// After a preemption: whether the thread may go on because nothing else can run. From then on the timer
+    /// stays silent, and peers ring.
+    fn continues_alone(&mut self, task: &Task<P>) -> bool {
+        self.cpu().disarmed();
+        self.cpu().preemptions.fetch_add(1, Ordering::Relaxed);
+        let now = self.satellite.platform().now();
+        self.cpu().now.store(now, Ordering::Relaxed);
+        self.cpu().timers.fire(now);
+        self.set_attention(Attention::Busy);
+        self.poll_links();
+        if let Some(deadline) = self.cpu().timers.next() {
+            self.cpu().arm(
+                self.satellite.platform(),
+                self.index,
+                deadline.saturating_sub(now),
+            );
+        }
+        let dying = task
+            .thread
+            .as_ref()
+            .is_some_and(|(process, _)| process.is_dying());
+        self.cpu().ready() == 0 && !dying
+    }
+
+    fn account(&self, task: &Task<P>, since: u64) {
+        let now = self.satellite.platform().now();
+        let spent = now.saturating_sub(since);
+        self.cpu().running_since.store(0, Ordering::Relaxed);
+        self.cpu().now.store(now, Ordering::Relaxed);
+        self.cpu().busy.fetch_add(spent, Ordering::Relaxed);
+        if let Some((process, _)) = &task.thread {
+            process.charge_time(spent);
+        }
+    }
+
+    fn suspended(&mut self, task: Arc<Task<P>>) {
+        if let Some((process, _)) = &task.thread {
+            process.yields_turn(|held| self.satellite.enqueue(held));
+        }
+        if !task.block() {
+            self.satellite.enqueue(task);
+        }
+    }
+
+    fn preempted(&mut self, task: Arc<Task<P>>) {
+        if let Some((process, _)) = &task.thread {
+            process.keeps_turn(&task);
+        }
+        task.requeue();
+        self.satellite.enqueue(task);
+    }
+}
+
+fn poll_future<P: Platform>(
+    task: &Arc<Task<P>>,
+    future: &mut core::pin::Pin<alloc::boxed::Box<dyn Future<Output = ()> + Send>>,
+) -> Option<Pause> {
+    let waker = Waker::from(task.clone());
+    match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        core::task::Poll::Pending => Some(Pause::Suspended),
+        core::task::Poll::Ready(()) => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! The kernel's side of a link to one peer satellite: frames out, frames in, and the blocks that the peer has
+//! been lent until it has copied them (Helios §3.6).
+
+use crate::{heap::Block, slab::Slab};
+use alloc::{boxed::Box, collections::VecDeque, string::String};
+use satrap_abi::{KernelId, Slot};
+use satrap_link::{Doorbell, Frame, FrameReceiver, FrameSender};
+use satrap_region::Region;
+use satrap_sync::{AtomicBool, AtomicU64, Ordering, SpinLock};
+
+/// Frames that wait for room in the ring. Credits bound the messages among them; this bounds the rest.
+const BACKLOG_MAX: usize = 1 << 16;
+/// Blocks that one peer may hold on loan.
+const LOANS_MAX: u32 = 1 << 16;
+
+/// What a platform supplies for a link.
+pub struct LinkParts {
+    /// The peer.
+    pub kernel: KernelId,
+    /// Its generation.
+    pub generation: u32,
+    /// Frames to it.
+    pub sender: Box<dyn FrameSender + Send>,
+    /// Frames from it.
+    pub receiver: Box<dyn FrameReceiver + Send>,
+    /// Its doorbell.
+    pub doorbell: Box<dyn Doorbell + Send + Sync>,
+    /// Its exchange heap, to be read only.
+    pub heap: Region,
+}
+
+/// A link to one peer.
+pub(crate) struct Link {
+    pub(crate) kernel: KernelId,
+    pub(crate) generation: u32,
+    outbound: SpinLock<Outbound>,
+    inbound: SpinLock<Box<dyn FrameReceiver + Send>>,
+    doorbell: Box<dyn Doorbell + Send + Sync>,
+    pub(crate) heap: Region,
+    dead: AtomicBool,
+    loans: SpinLock<Slab<Block>>,
+    /// When an unanswered doorbell is rung again; `u64::MAX` when none is due.
+    ring_again: AtomicU64,
+}
+
+struct Outbound {
+    ring: Box<dyn FrameSender + Send>,
+    backlog: VecDeque<([u64; 14], usize)>,
+}
+
+/// Why a link was reset.
+pub(crate) struct LinkFault(pub(crate) String);
+
+impl Link {
+    pub(crate) fn new(parts: LinkParts) -> Link {
+        Link {
+            kernel: parts.kernel,
+            generation: parts.generation,
+            outbound: SpinLock::new(Outbound {
+                ring: parts.sender,
+                backlog: VecDeque::new(),
+            }),
+            inbound: SpinLock::new(parts.receiver),
+            doorbell: parts.doorbell,
+            heap: parts.heap,
+            dead: AtomicBool::new(false),
+            loans: SpinLock::new(Slab::new(LOANS_MAX)),
+            ring_again: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Whether the peer is gone.
+    #[inline]
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Acquire)
+    }
+
+    /// The peer is gone: nothing more goes out or comes in, and what it had on loan is free.
+    pub(crate) fn kill(&self) {
+        self.dead.store(true, Ordering::Release);
+        self.outbound.lock().backlog.clear();
+        let loans = self.loans.lock().drain_where(|_| true);
+        drop(loans);
+    }
+
+    /// Sends frames in one piece: no other sender's come between them.
+    pub(crate) fn post(&self, frames: &[&[u64]]) {
+        if self.is_dead() {
+            return;
+        }
+        let mut outbound = self.outbound.lock();
+        for frame in frames {
+            outbound.append(frame);
+        }
+        drop(outbound);
+        self.doorbell.notify();
+    }
+
+    /// Moves what waited for room into the ring. Returns whether anything still waits.
+    pub(crate) fn flush(&self) -> bool {
+        let Some(mut outbound) = self.outbound.try_lock() else {
+            return true;
+        };
+        if outbound.backlog.is_empty() {
+            return false;
+        }
+        let moved = outbound.flush();
+        let waits = !outbound.backlog.is_empty();
+        drop(outbound);
+        if moved {
+            self.doorbell.notify();
+        }
+        waits
+    }
+
+    /// Rings again if the peer has not looked for `patience` ns: a doorbell may be lost. Returns when to ask
+    /// again, if anything is unanswered.
+    pub(crate) fn insist(&self, now: u64, patience: u64) -> Option<u64> {
+        let unanswered = !self.is_dead() && self.outbound.lock().ring.has_unconsumed();
+        if !unanswered {
+            self.ring_again.store(u64::MAX, Ordering::Relaxed);
+            return None;
+        }
+        let due = self.ring_again.load(Ordering::Relaxed);
+        if due == u64::MAX {
+            self.ring_again.store(now + patience, Ordering::Relaxed);
+            return Some(now + patience);
+        }
+        if now >= due {
+            self.doorbell.repeat();
+            self.ring_again.store(now + patience, Ordering::Relaxed);
+            return Some(now + patience);
+        }
+        Some(due)
+    }
+
+    /// Takes the next frame, unless another CPU is at it.
+    pub(crate) fn take(
+        &self,
+        frames: impl FnMut(&Frame) -> Result<(), LinkFault>,
+    ) -> Result<bool, LinkFault> {
+        let Some(mut inbound) = self.inbound.try_lock() else {
+            return Ok(false);
+        };
+        if inbound.is_empty() || self.is_dead() {
+            return Ok(false);
+        }
+        take_batch(&mut **inbound, frames)
+    }
+
+    /// Whether a frame waits.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.inbound.try_lock().is_some_and(|inbound| !inbound.is_empty())
+    }
+
+    /// Lends a block to the peer until it says that it has copied it.
+    pub(crate) fn lend(&self, block: Block) -> Result<Slot, Block> {
+        self.loans.lock().insert(block)
+    }
+
+    /// The peer has copied a block.
+    pub(crate) fn loan_returned(&self, slot: Slot) {
+        let block = self.loans.lock().remove(slot);
+        drop(block);
+    }
+}
+
+/// At most this many frames at a time, so that processes run in between.
+const BATCH: usize = 64;
+
+fn take_batch(
+    ring: &mut dyn FrameReceiver,
+    mut frames: impl FnMut(&Frame) -> Result<(), LinkFault>,
+) -> Result<bool, LinkFault> {
+    for _ in 0..BATCH {
+        match ring.receive() {
+            Ok(Some(frame)) => frames(&frame)?,
+            Ok(None) => return Ok(true),
+            Err(garbage) => return Err(LinkFault(alloc::format!("{garbage}"))),
+        }
+    }
+    Ok(true)
+}
+
+impl Outbound {
+    fn append(&mut self, frame: &[u64]) {
+        if self.backlog.is_empty() && self.ring.send(frame).is_ok() {
+            return;
+        }
+        if self.backlog.len() < BACKLOG_MAX {
+            let mut words = [0; 14];
+            words[..frame.len()].copy_from_slice(frame);
+            self.backlog.push_back((words, frame.len()));
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        let mut moved = false;
+        while let Some((words, len)) = self.backlog.front() {
+            if self.ring.send(&words[..*len]).is_err() {
+                break;
+            }
+            self.backlog.pop_front();
+            moved = true;
+        }
+        moved
+    }
+}
