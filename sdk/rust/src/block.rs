@@ -1,0 +1,119 @@
+//! Blocks of the exchange heap. A block has one owner; a message moves it to another (Helios §3.6), without
+//! a copy inside a satellite and with one between two.
+
+use std::ops::{Deref, DerefMut};
+
+use satrap_abi::Errno;
+
+use crate::Error;
+use crate::handle::Handle;
+use crate::raw::{self, calls, view::View};
+
+/// An owned block, freed when it is dropped.
+#[derive(Debug)]
+pub struct Block {
+    handle: Handle,
+    len: usize,
+}
+
+impl Block {
+    /// A zeroed block of exactly `len` bytes, 1 to 256 MiB.
+    pub fn alloc(len: usize) -> Result<Block, Error> {
+        let size = u32::try_from(len).map_err(|_| Errno::TooLarge)?;
+        let handle = Handle::new(calls::check(raw::block_alloc(size))?);
+        Ok(Block { handle, len })
+    }
+
+    /// A block with these bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Block, Error> {
+        let mut block = Block::alloc(bytes.len())?;
+        block.write(0, bytes)?;
+        Ok(block)
+    }
+
+    /// Takes over a kernel handle. If it is not a block's, the block is empty and every access fails.
+    pub fn from_raw(handle: u32) -> Block {
+        let len = calls::check(raw::block_len(handle)).unwrap_or(0) as usize;
+        Block {
+            handle: Handle::new(handle),
+            len,
+        }
+    }
+
+    /// Gives up the handle, so that a message can carry it away.
+    pub fn into_raw(self) -> u32 {
+        self.handle.release()
+    }
+
+    /// Length in bytes, as allocated.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing to read; never true of an allocated block.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies bytes in, at `offset`.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Error> {
+        Ok(calls::block_write(
+            self.handle.number(),
+            position(offset)?,
+            bytes,
+        )?)
+    }
+
+    /// Copies bytes out, from `offset`.
+    pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Error> {
+        Ok(calls::block_read(self.handle.number(), position(offset)?, into)?)
+    }
+
+    /// A copy of the whole block.
+    pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.len];
+        self.read(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Maps the block into the process's window, where it is read and written in place. Worth it above some
+    /// hundred kilobytes; below, copying is cheaper.
+    pub fn map(self) -> Result<MappedBlock, Error> {
+        let address = calls::block_map(self.handle.number())?;
+        // I3: the kernel just mapped the block there, and `MappedBlock` keeps it.
+        let view = View::new(address, self.len)?;
+        Ok(MappedBlock { view, block: self })
+    }
+}
+
+/// A block that is mapped: a slice of bytes.
+#[derive(Debug)]
+pub struct MappedBlock {
+    view: View,
+    block: Block,
+}
+
+impl MappedBlock {
+    /// The block again, to be sent. The kernel takes the mapping back when the block leaves.
+    pub fn into_block(self) -> Block {
+        self.block
+    }
+}
+
+impl Deref for MappedBlock {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.view.bytes()
+    }
+}
+
+impl DerefMut for MappedBlock {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.view.bytes_mut()
+    }
+}
+
+fn position(offset: usize) -> Result<u32, Errno> {
+    u32::try_from(offset).map_err(|_| Errno::Invalid)
+}

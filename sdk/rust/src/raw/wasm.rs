@@ -1,0 +1,10 @@
+//! In a guest, the kernel's functions are imports.
+
+macro_rules! kernel_calls {
+    ($( $(#[$doc:meta])* $safety:ident fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?; )*) => {
+        #[link(wasm_import_module = "satrap:kernel@1")]
+        unsafe extern "C" {
+            $( $(#[$doc])* pub $safety fn $name($($argument: $type),*) $(-> $result)?; )*
+        }
+    };
+}
