@@ -1,7 +1,7 @@
 //! A bounded journal: what was written last, each with its place in the order, for readers of any speed.
 //!
-//! Writers never wait and memory never grows: a reader that falls behind misses the oldest and is told how
-//! much. Used for events and for the console output of each process.
+//! Writers never wait and memory never grows: a reader that falls behind misses the oldest. Used for events and
+//! for the console output of each process; `record` tells a reader how much it missed.
 
 use std::collections::VecDeque;
 
@@ -14,16 +14,12 @@ pub struct Journal<T> {
     records: VecDeque<Record<T>>,
     weight: usize,
     weight_max: usize,
-    /// Weight of everything ever written.
-    written: u64,
 }
 
 #[derive(Debug)]
 struct Record<T> {
     sequence: Sequence,
     weight: usize,
-    /// Weight of everything written before it.
-    before: u64,
     value: T,
 }
 
@@ -34,7 +30,6 @@ impl<T> Journal<T> {
             records: VecDeque::new(),
             weight: 0,
             weight_max,
-            written: 0,
         }
     }
 
@@ -46,26 +41,23 @@ impl<T> Journal<T> {
 
     /// Writes a record. Sequences must rise from one call to the next.
     pub fn push(&mut self, sequence: Sequence, weight: usize, value: T) {
-        let before = self.written;
         self.records.push_back(Record {
             sequence,
             weight,
-            before,
             value,
         });
         self.weight += weight;
-        self.written += weight as u64;
         self.trim();
     }
 
-    /// Records after `cursor`, oldest first, each with its sequence and the weight written before it.
-    pub fn after(&self, cursor: Option<Sequence>) -> impl Iterator<Item = (Sequence, u64, &T)> {
+    /// Records after `cursor`, oldest first, each with its sequence.
+    pub fn after(&self, cursor: Option<Sequence>) -> impl Iterator<Item = (Sequence, &T)> {
         let first = self
             .records
             .partition_point(|record| cursor.is_some_and(|cursor| record.sequence <= cursor));
         self.records
             .range(first..)
-            .map(|record| (record.sequence, record.before, &record.value))
+            .map(|record| (record.sequence, &record.value))
     }
 
     fn trim(&mut self) {
@@ -88,7 +80,7 @@ mod tests {
         for sequence in [1, 4, 9] {
             journal.push(sequence, 10, sequence);
         }
-        let read = |cursor| journal.after(cursor).map(|(_, _, value)| *value).collect::<Vec<_>>();
+        let read = |cursor| journal.after(cursor).map(|(_, value)| *value).collect::<Vec<_>>();
         assert_eq!(read(None), [1, 4, 9]);
         assert_eq!(read(Some(4)), [9]);
         assert_eq!(read(Some(5)), [9]);
@@ -96,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_records_go_when_the_weight_is_reached_and_a_reader_can_tell() {
+    fn the_oldest_records_go_when_the_weight_is_reached() {
         let mut journal = Journal::new(25);
         for sequence in 0..5 {
             journal.push(sequence, 10, ());
         }
-        let kept: Vec<_> = journal.after(None).map(|(sequence, before, _)| (sequence, before)).collect();
-        assert_eq!(kept, [(3, 30), (4, 40)]);
+        let kept: Vec<_> = journal.after(None).map(|(sequence, ())| sequence).collect();
+        assert_eq!(kept, [3, 4]);
     }
 
     #[test]
@@ -111,6 +103,6 @@ mod tests {
         journal.push(1, 50, 'a');
         assert_eq!(journal.after(None).count(), 1);
         journal.push(2, 1, 'b');
-        assert_eq!(journal.after(None).map(|record| *record.2).collect::<String>(), "b");
+        assert_eq!(journal.after(None).map(|(_, value)| *value).collect::<String>(), "b");
     }
 }

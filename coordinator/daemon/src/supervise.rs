@@ -4,6 +4,7 @@
 //! nothing to [`BACKOFF_MAX`]; a run of [`CALM`] forgives what was before.
 
 use satrap_abi::ExitStatus;
+use satrap_manifest::Restart;
 use std::{collections::VecDeque, time::Duration};
 
 /// Longest pause before a restart.
@@ -18,27 +19,13 @@ pub const WINDOW: Duration = Duration::from_secs(60);
 /// Time since the coordinator's start.
 pub type Now = Duration;
 
-/// When to start again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Policy {
-    /// Not at all.
-    #[default]
-    Never,
-    /// When it did not do what it was asked.
-    OnFailure,
-    /// However it ended.
-    Always,
-}
-
-impl Policy {
-    /// Whether an end of this kind calls for a restart. One that the operator asked for never does.
-    pub fn wants_restart(self, status: ExitStatus) -> bool {
-        match self {
-            _ if status == ExitStatus::Killed => false,
-            Policy::Never => false,
-            Policy::OnFailure => !status.is_success(),
-            Policy::Always => true,
-        }
+/// Whether an end of this kind calls for a restart. One that the operator asked for never does.
+fn wants_restart(policy: Restart, status: ExitStatus) -> bool {
+    match policy {
+        _ if status == ExitStatus::Killed => false,
+        Restart::Never => false,
+        Restart::OnFailure => !status.is_success(),
+        Restart::Always => true,
     }
 }
 
@@ -56,7 +43,7 @@ pub enum Verdict {
 /// The history that decides.
 #[derive(Clone, Debug)]
 pub struct Supervision {
-    policy: Policy,
+    policy: Restart,
     /// Restarts allowed within [`WINDOW`].
     limit: u32,
     /// Times of the restarts within the last [`WINDOW`].
@@ -68,7 +55,7 @@ pub struct Supervision {
 
 impl Supervision {
     /// Watches something that starts now.
-    pub fn new(policy: Policy, limit: u32, now: Now) -> Supervision {
+    pub fn new(policy: Restart, limit: u32, now: Now) -> Supervision {
         Supervision {
             policy,
             limit,
@@ -85,7 +72,7 @@ impl Supervision {
 
     /// It ended. The death of its satellite is not its fault: restarted at once and not counted.
     pub fn ended(&mut self, now: Now, status: ExitStatus) -> Verdict {
-        if !self.policy.wants_restart(status) {
+        if !wants_restart(self.policy, status) {
             return Verdict::Stay;
         }
         if status == ExitStatus::KernelDied {
@@ -126,24 +113,24 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    fn watch(policy: Policy) -> Supervision {
+    fn watch(policy: Restart) -> Supervision {
         Supervision::new(policy, 5, Duration::ZERO)
     }
 
     #[test]
     fn policies_differ_in_what_they_restart() {
-        let restarts = |policy: Policy, status| watch(policy).ended(ms(1), status) != Verdict::Stay;
+        let restarts = |policy: Restart, status| watch(policy).ended(ms(1), status) != Verdict::Stay;
         for status in [ExitStatus::Code(0), FAILED, ExitStatus::Trap(Trap::Unreachable), ExitStatus::KernelDied] {
-            assert!(!restarts(Policy::Never, status));
-            assert_eq!(restarts(Policy::OnFailure, status), !status.is_success());
-            assert!(restarts(Policy::Always, status));
+            assert!(!restarts(Restart::Never, status));
+            assert_eq!(restarts(Restart::OnFailure, status), !status.is_success());
+            assert!(restarts(Restart::Always, status));
         }
-        assert!(!restarts(Policy::Always, ExitStatus::Killed));
+        assert!(!restarts(Restart::Always, ExitStatus::Killed));
     }
 
     #[test]
     fn the_pause_doubles_while_failures_follow_each_other() {
-        let mut watched = Supervision::new(Policy::OnFailure, 100, Duration::ZERO);
+        let mut watched = Supervision::new(Restart::OnFailure, 100, Duration::ZERO);
         let pauses: Vec<_> = (0..10)
             .map(|_| match watched.ended(ms(5), FAILED) {
                 Verdict::RestartAt(at) => (at - ms(5)).as_millis(),
@@ -155,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_calm_run_forgives_what_was_before() {
-        let mut watched = watch(Policy::OnFailure);
+        let mut watched = watch(Restart::OnFailure);
         watched.ended(ms(0), FAILED);
         watched.ended(ms(0), FAILED);
         watched.started(ms(1000));
@@ -164,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_minute_ends_it_and_the_next_minute_begins_anew() {
-        let mut watched = watch(Policy::Always);
+        let mut watched = watch(Restart::Always);
         for _ in 0..5 {
             assert!(matches!(watched.ended(ms(0), FAILED), Verdict::RestartAt(_)));
         }
@@ -174,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_death_of_a_satellite_does_not_count_against_its_processes() {
-        let mut watched = Supervision::new(Policy::OnFailure, 0, Duration::ZERO);
+        let mut watched = Supervision::new(Restart::OnFailure, 0, Duration::ZERO);
         for _ in 0..20 {
             assert_eq!(watched.ended(ms(7), ExitStatus::KernelDied), Verdict::RestartAt(ms(7)));
         }

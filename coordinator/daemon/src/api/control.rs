@@ -1,7 +1,7 @@
 //! One face for a coordinator in this process and for one behind a socket.
 
 use super::{
-    App, Call, Channel, Event, InstallRequest, Kernel, Name, PlaceRequest, PlacedProcess, Process, RunRequest,
+    App, Call, Channel, Event, InstallRequest, Kernel, Name, PlaceRequest, Placement, Process, RunRequest,
     Status,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -124,7 +124,7 @@ impl dyn Control + '_ {
     }
 
     /// Where an application's processes would go, and why.
-    pub fn place(&self, request: PlaceRequest) -> Result<Vec<PlacedProcess>, ApiError> {
+    pub fn place(&self, request: PlaceRequest) -> Result<Placement, ApiError> {
         self.ask(Call::Place(request))
     }
 

@@ -13,6 +13,6 @@ pub use call::{Call, Method};
 pub use control::{ApiError, Control, Flow};
 pub use event::{Data, Event, InstallResult, Stage};
 pub use types::{
-    App, AppState, Candidate, Channel, InstallRequest, Kernel, KernelState, Name, PlaceRequest, PlacedProcess,
-    Process, ProcessState, RunRequest, Source, Status, exit_code,
+    App, AppState, Channel, InstallRequest, Kernel, KernelState, Name, PlaceRequest, Placement, Process,
+    ProcessState, RunRequest, Source, Status, exit_code,
 };

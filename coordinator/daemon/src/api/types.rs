@@ -266,30 +266,15 @@ pub struct InstallRequest {
     pub sources: Vec<Source>,
 }
 
-/// One kernel as placement saw it.
+/// `POST /v1/place`: where an application's processes would go.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Candidate {
-    /// The kernel.
-    pub kernel: u16,
-    /// Whether it was taken.
-    pub chosen: bool,
-    /// What spoke for it, or why it fell out.
-    pub reason: String,
-}
-
-/// `POST /v1/place`: where one process would go.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PlacedProcess {
-    /// The process.
-    pub process: String,
-    /// Its kernel; none if no kernel will do.
-    pub kernel: Option<u16>,
-    /// Why, in one line.
-    pub reason: String,
-    /// Every kernel.
-    pub candidates: Vec<Candidate>,
-    /// Which numbers would change the answer, for people.
-    pub hints: Vec<String>,
+pub struct Placement {
+    /// The explanation as a table for people.
+    pub explanation: String,
+    /// The same for machines: a serialised [`satrap_placement::Plan`].
+    pub plan: serde_json::Value,
+    /// How many processes can go nowhere.
+    pub refused: usize,
 }
 
 /// What a shell sees of a process's end: its own code; 134 after a trap (as after an abort), 137 when killed
