@@ -1,0 +1,186 @@
+//! The module of one interface: its types, its contract, and how its messages are written and read.
+
+use super::code::Code;
+use super::names::{constant, field, pascal, snake};
+use super::{Generator, Scope, tuple};
+use crate::model::{Contract, Interface, Message, Type};
+use satrap_table::encode_entry;
+
+impl Generator<'_> {
+    pub(super) fn interface(&self, code: &mut Code, interface: &Interface) {
+        let scope = Scope {
+            interface: &interface.name,
+            prefix: "",
+        };
+        code.docs(&interface.docs);
+        code.add("#[allow(dead_code, missing_docs, unused_imports, unused_variables, clippy::all)]");
+        code.add(format!("pub mod {} {{", field(&interface.name)));
+        code.add(format!("use {};\n\n", self.options.runtime));
+        for decl in self
+            .package
+            .types
+            .iter()
+            .filter(|decl| decl.interface == interface.name)
+        {
+            self.declaration(code, decl);
+        }
+        if let Some(contract) = &interface.contract {
+            identity(code, contract);
+            listener(code, contract);
+            for (tag, message) in contract.messages.iter().enumerate() {
+                self.message(code, tag, message, scope);
+            }
+            self.sides(code, contract, &interface.name);
+        }
+        code.add("}\n\n");
+    }
+
+    fn message(&self, code: &mut Code, tag: usize, message: &Message, scope: Scope<'_>) {
+        let label = constant(&message.name);
+        code.add(format!(
+            "/// Tag of the message `{}`.\nconst {label}: u16 = {tag};\n\n",
+            message.name
+        ));
+        self.put(code, message, &label, scope);
+        self.take(code, message, scope);
+    }
+
+    fn put(&self, code: &mut Code, message: &Message, label: &str, scope: Scope<'_>) {
+        let mut signature = format!("fn put_{}(message_: &mut satrap::Message", snake(&message.name));
+        for parameter in &message.parameters {
+            signature += &format!(
+                ", {}: {}",
+                field(&parameter.name),
+                self.sent(&parameter.ty, scope)
+            );
+        }
+        code.add("#[inline]");
+        code.add(signature + ") -> Result<(), satrap::Error> {");
+        code.add(format!("message_.tag = {label};"));
+        let (fixed, blocks) = (message.fixed, message.byte_blocks);
+        code.add(format!(
+            "let mut writer_ = satrap::wire::Writer::new(message_, {fixed}, {blocks});"
+        ));
+        for parameter in &message.parameters {
+            let (name, at) = (field(&parameter.name), parameter.offset);
+            code.add(match parameter.ty {
+                Type::Buffer => format!("writer_.buffer({name});"),
+                _ => format!("satrap::wire::Encode::encode({name}, &mut writer_, {at})?;"),
+            });
+        }
+        code.add("writer_.finish()\n}\n\n");
+    }
+
+    fn take(&self, code: &mut Code, message: &Message, scope: Scope<'_>) {
+        let endpoint = if has_buffer(message) {
+            "endpoint_: &satrap::Endpoint, "
+        } else {
+            ""
+        };
+        let output = self.payload(message, scope);
+        let name = snake(&message.name);
+        code.add("#[inline]");
+        code.add(format!(
+            "fn take_{name}({endpoint}message_: &mut satrap::Message) -> Result<{output}, satrap::Error> {{"
+        ));
+        code.add(format!(
+            "let mut reader_ = satrap::wire::Reader::open(message_, {})?;",
+            message.fixed
+        ));
+        for parameter in message
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.ty != Type::Buffer)
+        {
+            let (name, at) = (field(&parameter.name), parameter.offset);
+            let ty = self.owned(&parameter.ty, scope);
+            code.add(format!(
+                "let {name}: {ty} = satrap::wire::Decode::decode(&mut reader_, {at})?;"
+            ));
+        }
+        code.add("reader_.finish()?;");
+        for parameter in message
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.ty == Type::Buffer)
+        {
+            let name = field(&parameter.name);
+            code.add(format!(
+                "let {name} = satrap::wire::claim_buffer(endpoint_, message_)?;"
+            ));
+        }
+        code.add(format!("Ok({})\n}}\n\n", payload_pattern(message)));
+    }
+
+    /// What a message brings: nothing, its one parameter, or a tuple of several.
+    pub(super) fn payload(&self, message: &Message, scope: Scope<'_>) -> String {
+        match &*message.parameters {
+            [one] => self.owned(&one.ty, scope),
+            several => tuple(several.iter().map(|parameter| self.owned(&parameter.ty, scope))),
+        }
+    }
+}
+
+/// The names of a message's parameters, in the form of [`Generator::payload`].
+pub(super) fn payload_pattern(message: &Message) -> String {
+    match &*message.parameters {
+        [one] => field(&one.name),
+        several => tuple(several.iter().map(|parameter| field(&parameter.name))),
+    }
+}
+
+/// Whether reading a message takes its endpoint too.
+pub(super) fn has_buffer(message: &Message) -> bool {
+    message
+        .parameters
+        .iter()
+        .any(|parameter| parameter.ty == Type::Buffer)
+}
+
+/// The contract's name, its digest, and the section by which the kernel learns its table.
+fn identity(code: &mut Code, contract: &Contract) {
+    let entry = encode_entry(&contract.table, &contract.text);
+    code.add(format!(
+        "/// The contract's name.\npub const NAME: &str = {:?};\n\n",
+        contract.name
+    ));
+    code.add("/// What both sides must agree on: hash of the contract's table and text.");
+    code.add(format!(
+        "pub const DIGEST: [u8; 32] = {:?};\n\n",
+        contract.digest.0
+    ));
+    code.add("/// The contract's entry in the section from which the kernel takes its table.");
+    code.add(format!(
+        "pub const ENTRY: [u8; {}] = *b\"{}\";\n\n",
+        entry.len(),
+        entry.escape_ascii()
+    ));
+    code.add("#[cfg(target_arch = \"wasm32\")]\n#[used]\n#[unsafe(link_section = \"satrap.contract\")]");
+    code.add(format!("static SECTION: [u8; {}] = ENTRY;\n\n", entry.len()));
+}
+
+/// What a service listens with, and the shorthand for both ends at once.
+fn listener(code: &mut Code, contract: &Contract) {
+    let start = pascal(&contract.states[0].name);
+    code.add(format!(
+        "/// The client's end of a new channel.\npub type Client = client::{start};\n\n\
+         /// A registered name of this contract, where clients arrive.\n#[derive(Debug)]\n\
+         pub struct Service(satrap::Service);\n\n\
+         impl Service {{\n\
+         /// Registers an absolute path. The name vanishes when this is dropped.\n\
+         pub fn register(path: &str) -> Result<Service, satrap::Error> {{\n\
+         satrap::Service::register(path, &DIGEST).map(Service)\n}}\n\n\
+         /// Waits for the next client.\n\
+         pub fn accept(&self) -> Result<service::{start}, satrap::Error> {{\n\
+         self.0.accept().map(service::{start}::from)\n}}\n\n\
+         /// [`Service::accept`] with a deadline; see [`satrap::Error::is_late`].\n\
+         pub fn accept_until(&self, deadline: u64) -> Result<service::{start}, satrap::Error> {{\n\
+         self.0.accept_until(deadline).map(service::{start}::from)\n}}\n\n\
+         /// The untyped service, to wait on.\n\
+         pub fn service(&self) -> &satrap::Service {{\n&self.0\n}}\n}}\n\n\
+         /// Both ends of a new channel.\n\
+         pub fn channel() -> Result<(client::{start}, service::{start}), satrap::Error> {{\n\
+         let (client_, service_) = satrap::channel(&DIGEST)?;\n\
+         Ok((client_.into(), service_.into()))\n}}\n\n"
+    ));
+}
