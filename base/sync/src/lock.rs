@@ -46,8 +46,7 @@ impl<T: ?Sized> SpinLock<T> {
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_, T> {
         loop {
-            // SYNC POINT lock-acquire: pairs with lock-release; what the last holder wrote is visible here.
-            if !self.locked.swap(true, Ordering::Acquire) {
+            if self.take() {
                 return SpinGuard { lock: self };
             }
             while self.locked.load(Ordering::Relaxed) {
@@ -59,9 +58,15 @@ impl<T: ?Sized> SpinLock<T> {
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
-        // SYNC POINT lock-acquire: as in `lock`. The plain load spares the line when somebody holds it.
-        let free = !self.locked.load(Ordering::Relaxed) && !self.locked.swap(true, Ordering::Acquire);
-        free.then_some(SpinGuard { lock: self })
+        // The plain load spares the line when somebody holds the lock.
+        let taken = !self.locked.load(Ordering::Relaxed) && self.take();
+        taken.then_some(SpinGuard { lock: self })
+    }
+
+    #[inline(always)]
+    fn take(&self) -> bool {
+        // SYNC POINT lock-acquire: pairs with lock-release; what the last holder wrote is visible here.
+        self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -13,21 +13,19 @@ pub const FRAME_WORDS_MAX: usize = 14;
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     words: [u64; FRAME_WORDS_MAX],
-    len: u8,
 }
 
 impl Frame {
-    /// A frame of the first `len` of `words`, which the ring has checked to be 1 to 14.
+    /// A frame of `words`; the ring has checked its count of words to be 1 to 14.
     #[inline(always)]
-    pub(crate) fn new(words: [u64; FRAME_WORDS_MAX], len: u8) -> Frame {
-        debug_assert!((1..=FRAME_WORDS_MAX).contains(&usize::from(len)));
-        Frame { words, len }
+    pub(crate) fn new(words: [u64; FRAME_WORDS_MAX]) -> Frame {
+        Frame { words }
     }
 
     /// Its words, header included: 1 to 14.
     #[inline]
     pub fn words(&self) -> &[u64] {
-        &self.words[..usize::from(self.len).min(FRAME_WORDS_MAX)]
+        &self.words[..self.word_count().min(FRAME_WORDS_MAX)]
     }
 
     /// Its words as an array; those beyond its length are meaningless.
@@ -39,7 +37,7 @@ impl Frame {
     /// How many words, header included: 1 to 14.
     #[inline]
     pub fn word_count(&self) -> usize {
-        usize::from(self.len)
+        usize::from(self.words[0] as u8)
     }
 
     /// Its first word, as the sender wrote it but for the count of words.

@@ -10,8 +10,12 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(feature = "conformance")]
+extern crate std;
 
 pub mod attention;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod export;
 mod frame;
 mod local;

@@ -90,7 +90,9 @@ impl<M: Memory> Sender<M> {
     /// Writes the payload of the slot at `position`, all but its sequence.
     #[inline(always)]
     fn fill(&self, position: u32, words: &[u64]) {
-        for (word, &value) in words.iter().enumerate() {
+        // A loop of constant length, so that the compiler unrolls it.
+        for word in 0..SLOT_PAYLOAD {
+            let Some(&value) = words.get(word) else { break };
             self.slots.store(position as usize, word, value, Relaxed);
         }
     }
@@ -202,9 +204,9 @@ impl<M: Memory> Receiver<M> {
 
     /// Copies the payload of a slot out, each word read once.
     #[inline(always)]
-    fn copy_out(&self, position: u32, into: &mut [u64]) {
-        for (word, value) in into.iter_mut().enumerate() {
-            *value = self.slots.load(position as usize, word, Relaxed);
+    fn copy_out(&self, position: u32, into: &mut [u64; FRAME_WORDS_MAX], at: usize) {
+        for word in 0..SLOT_PAYLOAD {
+            into[at + word] = self.slots.load(position as usize, word, Relaxed);
         }
     }
 
@@ -229,17 +231,28 @@ impl<M: Memory> Receiver<M> {
         }
     }
 
-    /// Copies the second slot of a frame out.
+    /// Takes the second slot of a frame whose first has the payload `head`.
     #[inline(always)]
-    fn take_tail(&self, position: u32, into: &mut [u64]) -> Result<(), Garbage> {
+    fn take_two(&mut self, mut words: [u64; FRAME_WORDS_MAX]) -> Result<Option<Frame>, Garbage> {
+        let position = self.next.wrapping_add(1);
         self.slots.refresh(position as usize);
         // It was published before the first slot, whose ring-take makes it visible.
         let seen = self.slots.load(position as usize, SEQUENCE, Relaxed);
         if seen != self.epoch.stamp(position) {
             return Err(self.garbage(position, seen));
         }
-        self.copy_out(position, into);
-        Ok(())
+        self.copy_out(position, &mut words, SLOT_PAYLOAD);
+        self.advance(2);
+        Ok(Some(Frame::new(words)))
+    }
+
+    /// The next `slots` slots are copied out.
+    #[inline(always)]
+    fn advance(&mut self, slots: u32) {
+        self.next = self.next.wrapping_add(slots);
+        if self.next.wrapping_sub(self.declared) >= self.batch {
+            self.acknowledge();
+        }
     }
 }
 
@@ -253,18 +266,15 @@ impl<M: Memory> FrameReceiver for Receiver<M> {
             return self.take_nothing(seen);
         }
         let mut words = [0; FRAME_WORDS_MAX];
-        let (head, tail) = words.split_at_mut(SLOT_PAYLOAD);
-        self.copy_out(self.next, head);
-        let len = head[0] as u8;
-        let slots = slots_of(len.into()).ok_or(Garbage::WordCount { seen: len })?;
-        if slots == 2 {
-            self.take_tail(self.next.wrapping_add(1), tail)?;
+        self.copy_out(self.next, &mut words, 0);
+        match slots_of(usize::from(words[0] as u8)) {
+            Some(1) => {
+                self.advance(1);
+                Ok(Some(Frame::new(words)))
+            }
+            Some(_) => self.take_two(words),
+            None => Err(Garbage::WordCount { seen: words[0] as u8 }),
         }
-        self.next = self.next.wrapping_add(slots);
-        if self.next.wrapping_sub(self.declared) >= self.batch {
-            self.acknowledge();
-        }
-        Ok(Some(Frame::new(words, len)))
     }
 
     #[inline(always)]
