@@ -100,7 +100,7 @@ pub trait Engine: Send + Sync + 'static {
     /// A thread whose kernel calls go to a `C`.
     type Thread: Thread;
     /// What answers kernel calls.
-    type Calls: Calls<Memory = Self::Memory>;
+    type Calls: Calls;
 
     /// Loads an artifact: authenticates it, maps its code. [`Errno::Denied`] if it is not the coordinator's,
     /// [`Errno::Unsupported`] if it is for another machine, [`Errno::Invalid`] if it is damaged.
@@ -136,9 +136,6 @@ pub type Call<T = i32> = Result<T, End>;
 /// Addresses and lengths are the guest's, unchecked. Names match the imports.
 #[allow(missing_docs, reason = "each call is documented once, in sdk/rust/src/raw.rs")]
 pub trait Calls: Send + 'static {
-    /// The memory on which the thread runs.
-    type Memory: LinearMemory;
-
     fn null(&mut self);
     fn exit(&mut self, code: i32) -> End;
     fn yield_now(&mut self) -> Call<()>;

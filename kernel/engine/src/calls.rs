@@ -4,7 +4,6 @@
 //! call looks whether an interrupt asked for the CPU meanwhile; that is one load.
 
 use crate::coroutine::pause;
-use crate::memory::ProcessMemory;
 use crate::thread::State;
 use crate::trap;
 use satrap_abi::ExitStatus;
@@ -48,7 +47,7 @@ macro_rules! define {
 }
 
 /// A linker that knows every kernel call.
-pub(crate) fn linker<C: Calls<Memory = ProcessMemory>>(engine: &Engine) -> Result<Linker<State<C>>> {
+pub(crate) fn linker<C: Calls>(engine: &Engine) -> Result<Linker<State<C>>> {
     let mut linker = Linker::new(engine);
     memory(&mut linker)?;
     process(&mut linker)?;
@@ -58,7 +57,7 @@ pub(crate) fn linker<C: Calls<Memory = ProcessMemory>>(engine: &Engine) -> Resul
 }
 
 /// What the installer puts in the place of memory instructions: their operands in order, the segment last.
-fn memory<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> Result<()> {
+fn memory<C: Calls>(linker: &mut Linker<State<C>>) -> Result<()> {
     define! { linker;
         memory_size() -> u32 = |calls| Ok(calls.memory_size());
         memory_grow(pages: u32) -> i32 = |calls| Ok(calls.memory_grow(pages));
@@ -72,7 +71,7 @@ fn memory<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> Re
 }
 
 /// Calls about the process itself.
-fn process<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> Result<()> {
+fn process<C: Calls>(linker: &mut Linker<State<C>>) -> Result<()> {
     define! { linker;
         null() -> () = |calls| { calls.null(); Ok(()) };
         exit(code: i32) -> () = |calls| Err(calls.exit(code));
@@ -97,7 +96,7 @@ fn process<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> R
 }
 
 /// Calls about names and channels.
-fn channels<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> Result<()> {
+fn channels<C: Calls>(linker: &mut Linker<State<C>>) -> Result<()> {
     define! { linker;
         bind(name: u32, length: u32, contract: u32, out: u32, deadline: u64) -> i32 =
             |calls| calls.bind(name, length, contract, out, deadline);
@@ -120,7 +119,7 @@ fn channels<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> 
 }
 
 /// Calls about blocks and pools.
-fn blocks<C: Calls<Memory = ProcessMemory>>(linker: &mut Linker<State<C>>) -> Result<()> {
+fn blocks<C: Calls>(linker: &mut Linker<State<C>>) -> Result<()> {
     define! { linker;
         block_alloc(length: u32) -> i32 = |calls| calls.block_alloc(length);
         block_len(block: u32) -> i32 = |calls| calls.block_len(block);

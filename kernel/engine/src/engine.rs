@@ -46,7 +46,7 @@ impl fmt::Display for StartError {
 
 impl core::error::Error for StartError {}
 
-impl<C: Calls<Memory = ProcessMemory>> Wasmtime<C> {
+impl<C: Calls> Wasmtime<C> {
     /// An engine on this machine, which loads what was authenticated with `key`.
     pub fn new(beneath: &'static dyn Machine, key: Key) -> Result<Wasmtime<C>, StartError> {
         install(beneath);
@@ -64,7 +64,7 @@ impl<C: Calls<Memory = ProcessMemory>> Wasmtime<C> {
     }
 }
 
-impl<C: Calls<Memory = ProcessMemory>> Engine for Wasmtime<C> {
+impl<C: Calls> Engine for Wasmtime<C> {
     type Program = Program<C>;
     type Memory = ProcessMemory;
     type Thread = Thread;

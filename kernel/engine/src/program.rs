@@ -61,7 +61,7 @@ impl Drop for PlacedImage {
     }
 }
 
-impl<C: Calls<Memory = ProcessMemory>> Loaded<C> {
+impl<C: Calls> Loaded<C> {
     pub(crate) fn new(linker: &Linker<State<C>>, artifact: &Artifact<'_>) -> Result<Loaded<C>, Errno> {
         let header = artifact.header();
         // SAFETY: the artifact is authentic, so these are bytes that the coordinator's compiler made.
@@ -148,7 +148,7 @@ fn place((address, mut contents): (u64, Vec<u8>)) -> Result<PlacedImage, Errno> 
     })
 }
 
-impl<C: Calls<Memory = ProcessMemory>> satrap_kernel::engine::Program for Program<C> {
+impl<C: Calls> satrap_kernel::engine::Program for Program<C> {
     fn initial_pages(&self) -> u32 {
         self.0.pages_initial
     }

@@ -28,7 +28,7 @@ impl satrap_kernel::engine::Thread for Thread {
 
 impl Thread {
     /// A thread that has not run yet. Everything that can fail, fails here.
-    pub(crate) fn new<C: Calls<Memory = ProcessMemory>>(
+    pub(crate) fn new<C: Calls>(
         program: &Program<C>,
         memory: &Arc<ProcessMemory>,
         entry: Entry,
@@ -72,7 +72,7 @@ enum Arguments {
     Thread(u32, u32),
 }
 
-impl<C: Calls<Memory = ProcessMemory>> Guest<C> {
+impl<C: Calls> Guest<C> {
     fn new(
         program: Arc<Loaded<C>>,
         memory: &Arc<ProcessMemory>,

@@ -16,7 +16,7 @@ use crate::{
     engine::{Access, Call, Calls, End, Engine, Resume},
     event::Event,
     platform::Platform,
-    process::{MemoryOf, Process},
+    process::Process,
     satellite::Satellite,
     task::Task,
 };
@@ -183,8 +183,6 @@ fn value(result: Result<u32, Errno>) -> i32 {
 }
 
 impl<P: Platform> Calls for CallContext<P> {
-    type Memory = MemoryOf<P>;
-
     #[inline(always)]
     fn null(&mut self) {}
 
