@@ -251,7 +251,7 @@ p -> kernel 2, decided by CPU load
   kernel  platforms  platform  positive  negative   load  verdict                  would win with
     1     x86               2         0        -1  12.0%  out: negative -1 < 0     --affinity p.store=0
   * 2     x86               2         0         0  50.0%  chosen
-    3     riscv             0         0         0   0.0%  out: platform 0 < 2      --affinity p.platform:riscv=2
+    3     riscv             0         0         0   0.0%  out: platform 0 < 2      --affinity p.platform:x86=0
     4     x86               2         0         0  60.0%  out: load 60.0% > 50.0%
   on kernel 1: store -1 x 1 copy of /mail/store = -1
   smallest change that moves it: --affinity p.store=0 (now -1) -> kernel 1
