@@ -19,13 +19,12 @@ pub fn order(requests: &[Request]) -> Vec<usize> {
     let mut clients: Vec<Vec<usize>> = vec![Vec::new(); requests.len()];
     let mut waits_for: Vec<usize> = vec![0; requests.len()];
     for client in 0..requests.len() {
-        // A service that depends on this client in turn is not waited for.
-        for service in graph
-            .services_of(client)
-            .filter(|&service| !reaches[service][client])
-        {
-            clients[service].push(client);
-            waits_for[client] += 1;
+        for service in (0..requests.len()).filter(|&service| reaches[client][service]) {
+            // A service that depends on this client in turn is not waited for.
+            if !reaches[service][client] {
+                clients[service].push(client);
+                waits_for[client] += 1;
+            }
         }
     }
     let mut ready: BTreeSet<usize> = (0..requests.len()).filter(|&each| waits_for[each] == 0).collect();
@@ -61,16 +60,6 @@ impl<'a> Graph<'a> {
 
     fn providers_of(&self, path: &str) -> &[usize] {
         self.providers.get(path).map_or(&[], Vec::as_slice)
-    }
-
-    /// Processes that `client` names, each once.
-    fn services_of(&self, client: usize) -> impl Iterator<Item = usize> {
-        let channels = self.requests[client].channels.iter();
-        let services: BTreeSet<usize> = channels
-            .flat_map(|channel| self.providers_of(&channel.path))
-            .copied()
-            .collect();
-        services.into_iter()
     }
 
     /// Which processes `start` depends on, directly or not, itself included.

@@ -261,3 +261,35 @@ p -> kernel 2, decided by CPU load
     assert_eq!(json["candidates"][0]["verdict"]["out"], "negative");
     assert_eq!(json["candidates"][0]["wins_if"]["number"], "p.store");
 }
+
+#[test]
+fn a_client_waits_for_the_whole_circle_behind_its_service() {
+    let serving = |name: &str, on: &str| {
+        let request = with_channel(process(name), "peer", on, 0);
+        Request {
+            registers: vec![format!("/{name}")],
+            ..request
+        }
+    };
+    let client = with_channel(process("client"), "x", "/x", 0);
+    let requests = [serving("x", "/y"), client, serving("y", "/x")];
+    assert_eq!(order(&requests), [0, 2, 1]);
+}
+
+#[test]
+fn a_thousand_processes_are_ordered_and_explained_without_delay() {
+    let copy = |i: usize| {
+        let request = with_channel(
+            process(&format!("p{i}")),
+            "next",
+            &format!("/{}", (i + 1) % 1000),
+            1,
+        );
+        Request {
+            registers: vec![format!("/{i}"), "/all".to_string()],
+            ..with_channel(request, "all", "/all", -1)
+        }
+    };
+    let requests: Vec<Request> = (0..1000).map(copy).collect();
+    assert_eq!(plan(&idle(16), &requests).decisions.len(), 1000);
+}

@@ -105,7 +105,7 @@ impl<'t> Fields<'t> {
         check: impl Fn(&str) -> Result<(), Illegal>,
     ) -> Option<Text> {
         let text = self.string(key, report)?;
-        legal(text, key, report, check)
+        legal(text, &format!("`{key}`"), report, check)
     }
 
     /// As [`Fields::name`]; absence is an error.
@@ -302,7 +302,7 @@ pub(crate) fn legal(
     match check(&text.text) {
         Ok(()) => Some(text),
         Err(why) => {
-            report.error(text.at, format!("`{what}` is not legal: {why}"));
+            report.error(text.at, format!("illegal {what}: {why}"));
             None
         }
     }

@@ -100,7 +100,10 @@ fn args(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Vec<String> {
 }
 
 fn restart(fields: &mut Fields<'_>, report: &mut Report<'_>, process: &mut Process) {
-    process.restart = fields.choice("restart", report, &RESTARTS).unwrap_or_default();
+    let restart = fields.choice("restart", report, &RESTARTS);
+    // Whoever wrote a wrong `restart` meant some.
+    let never = !fields.has("restart") || restart == Some(Restart::Never);
+    process.restart = restart.unwrap_or_default();
     process.restart_limit = number(
         fields,
         "restart-limit",
@@ -108,9 +111,7 @@ fn restart(fields: &mut Fields<'_>, report: &mut Report<'_>, process: &mut Proce
         1..=RESTARTS_MAX,
         process.restart_limit,
     );
-    if process.restart == Restart::Never
-        && let Some(at) = fields.key_at("restart-limit")
-    {
+    if never && let Some(at) = fields.key_at("restart-limit") {
         report
             .warning(at, "`restart-limit` has no effect without `restart`")
             .help("add `restart = \"on-failure\"` or `restart = \"always\"`");
@@ -126,7 +127,11 @@ fn registers(
     let paths = fields.strings("registers", report);
     let paths: Vec<Text> = paths
         .into_iter()
-        .filter_map(|path| legal(path, "registers", report, |path| check_own_path(path, instances)))
+        .filter_map(|path| {
+            legal(path, "path in `registers`", report, |path| {
+                check_own_path(path, instances)
+            })
+        })
         .collect();
     paths.iter().for_each(|path| marks.register(path));
     paths.into_iter().map(|path| path.text).collect()
@@ -170,7 +175,7 @@ fn platforms(fields: &mut Fields<'_>, report: &mut Report<'_>) -> BTreeMap<Strin
     for (name, value) in table.entries() {
         let what = format!("affinity to platform `{}`", name.text);
         let affinity = as_integer(value, &what, report, 1..=i64::from(AFFINITY_MAX));
-        let name = legal(name, "platforms", report, check_platform);
+        let name = legal(name, "name of a platform", report, check_platform);
         if let (Some(name), Some(Ok(affinity))) = (name, affinity.map(u32::try_from)) {
             platforms.insert(name.text, affinity);
         }
@@ -232,7 +237,7 @@ fn read_channels(
     let mut channels = Vec::new();
     for (name, value) in fields.entries() {
         let channel = read_channel(&name, value, report, marks, instances);
-        let legal = legal(name, "channels", report, check_channel_name);
+        let legal = legal(name, "name of a channel", report, check_channel_name);
         channels.extend(legal.and(channel));
     }
     channels
@@ -265,7 +270,7 @@ fn read_channel(
         affinity: 0,
     };
     let path = if value.get_ref().is_str() {
-        as_string(value, &what, report).and_then(|path| legal(path, "path", report, check))
+        as_string(value, &what, report).and_then(|path| legal(path, "`path`", report, check))
     } else {
         let mut fields = as_table(value, what, report)?;
         let path = fields.required_name("path", report, check);
