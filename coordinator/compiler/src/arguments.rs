@@ -35,6 +35,14 @@ aarch64-unknown-none, riscv64gc-unknown-linux-gnu, riscv64gc-unknown-none-elf.
 Exit status: 0 done, 1 the program was refused, 2 wrong usage, 3 a file or limit failed.
 ";
 
+/// What a command line asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Request {
+    Help,
+    Version,
+    Compile(Arguments),
+}
+
 /// Where artifacts go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
@@ -72,25 +80,26 @@ struct Draft {
 }
 
 impl Arguments {
-    /// Reads the command line; `None` if it asks for help or for the version.
-    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Arguments>, String> {
+    /// Reads the command line.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
         let mut parser = Parser::from_iter(arguments);
         let mut draft = Draft::default();
         while let Some(argument) = parser.next().map_err(|error| error.to_string())? {
-            if matches!(argument, Arg::Long("help") | Arg::Short('h')) {
-                return Ok(None);
-            }
-            let argument = match argument {
+            let name = match argument {
+                Arg::Long("help") | Arg::Short('h') => return Ok(Request::Help),
+                Arg::Long("version") => return Ok(Request::Version),
+                Arg::Long(name) => name.to_owned(),
                 Arg::Value(program) if draft.program.is_none() => {
                     draft.program = Some(program.into());
                     continue;
                 }
-                Arg::Long(name) => name.to_owned(),
                 other => return Err(other.unexpected().to_string()),
             };
-            draft.option(&argument, &mut parser).map_err(|error| error.to_string())?;
+            draft
+                .option(&name, &mut parser)
+                .map_err(|error| error.to_string())?;
         }
-        draft.finish().map(Some)
+        draft.finish().map(Request::Compile)
     }
 }
 
@@ -122,7 +131,9 @@ impl Draft {
         Ok(Arguments {
             targets: self.targets,
             features: self.features,
-            key: self.key.ok_or("the coordinator's key is missing: --key-file or --key-fd")?,
+            key: self
+                .key
+                .ok_or("the coordinator's key is missing: --key-file or --key-fd")?,
             output,
             program: self.program.ok_or("which program?")?,
             json: self.json,
@@ -152,13 +163,19 @@ fn features(list: &str) -> Result<CpuFeatures, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Option<Arguments>, String> {
-        Arguments::parse(std::iter::once("satrap-compiler").chain(line.split(' ')).map(OsString::from))
+    fn parse(line: &str) -> Result<Arguments, String> {
+        let words = std::iter::once("satrap-compiler")
+            .chain(line.split(' '))
+            .map(OsString::from);
+        Arguments::parse(words).map(|request| match request {
+            Request::Compile(arguments) => arguments,
+            other => panic!("{other:?}"),
+        })
     }
 
     #[test]
     fn a_short_command_line_has_defaults() {
-        let arguments = parse("--key-fd 3 --output-dir cache a.wasm").unwrap().unwrap();
+        let arguments = parse("--key-fd 3 --output-dir cache a.wasm").unwrap();
         assert_eq!(arguments.targets, [Target::hosted_here()]);
         assert_eq!(arguments.key, PathBuf::from("/dev/fd/3"));
         assert_eq!((arguments.memory, arguments.seconds), (MEMORY, SECONDS));
@@ -167,8 +184,14 @@ mod tests {
     #[test]
     fn wrong_usage_says_what_is_wrong() {
         let error = |line: &str| parse(line).unwrap_err();
-        assert_eq!(error("--output-dir d a.wasm"), "the coordinator's key is missing: --key-file or --key-fd");
-        assert_eq!(error("--key-fd 3 a.wasm"), "say where to with --output-dir or --output");
+        assert_eq!(
+            error("--output-dir d a.wasm"),
+            "the coordinator's key is missing: --key-file or --key-fd"
+        );
+        assert_eq!(
+            error("--key-fd 3 a.wasm"),
+            "say where to with --output-dir or --output"
+        );
         assert_eq!(error("--key-fd 3 --output-dir d"), "which program?");
         assert!(error("--target z80").contains("riscv64gc-unknown-none-elf"));
         assert!(error("--cpu-features avx9000").contains("no CPU feature `avx9000`"));
@@ -179,7 +202,7 @@ mod tests {
 
     #[test]
     fn cpu_features_may_be_listed() {
-        let arguments = parse("--cpu-features avx,avx2 --key-fd 3 --output f a.wasm").unwrap().unwrap();
+        let arguments = parse("--cpu-features avx,avx2 --key-fd 3 --output f a.wasm").unwrap();
         assert_eq!(arguments.features.to_string(), "avx,avx2");
     }
 }

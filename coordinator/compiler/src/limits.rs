@@ -15,5 +15,11 @@ pub fn set(memory: u64, seconds: u64) -> Result<()> {
 fn tighten(resource: Resource, limit: u64) -> Result<()> {
     let now = getrlimit(resource);
     let least = |old: Option<u64>| Some(old.map_or(limit, |old| old.min(limit)));
-    setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) })
+    setrlimit(
+        resource,
+        Rlimit {
+            current: least(now.current),
+            maximum: least(now.maximum),
+        },
+    )
 }

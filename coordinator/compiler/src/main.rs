@@ -10,9 +10,9 @@ mod arguments;
 mod limits;
 mod progress;
 
-use arguments::{Arguments, Output};
+use arguments::{Arguments, Output, Request};
 use progress::Progress;
-use satrap_abi::artifact::{Key, Target};
+use satrap_abi::artifact::{Key, Target, engine};
 use satrap_compiler::{PROGRAM_MAX, Program};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -34,9 +34,17 @@ type Outcome<T> = Result<T, (Failure, String)>;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args_os()) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
+        Ok(Request::Compile(arguments)) => arguments,
+        Ok(Request::Help) => {
             print!("{}", arguments::HELP);
+            return ExitCode::SUCCESS;
+        }
+        Ok(Request::Version) => {
+            println!(
+                "satrap-compiler {} ({})",
+                env!("CARGO_PKG_VERSION"),
+                engine::VERSION
+            );
             return ExitCode::SUCCESS;
         }
         Err(message) => {
@@ -56,19 +64,21 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, progress: &Progress) -> Outcome<()> {
-    limits::set(arguments.memory, arguments.seconds).map_err(|error| {
-        (Failure::System, format!("cannot limit memory and time: {error}"))
-    })?;
+    limits::set(arguments.memory, arguments.seconds)
+        .map_err(|error| (Failure::System, format!("cannot limit memory and time: {error}")))?;
     let key = read_key(&arguments.key)?;
     let path = &arguments.program;
-    let refused = |error: satrap_compiler::CompileError| (Failure::Program, format!("{}: {error}", path.display()));
+    let refused =
+        |error: satrap_compiler::CompileError| (Failure::Program, format!("{}: {error}", path.display()));
     progress.stage("validate", None);
     let wasm = read(path, PROGRAM_MAX + 1)?;
     progress.stage("rewrite", None);
     let program = Program::prepare(&wasm).map_err(refused)?;
     for target in &arguments.targets {
         progress.stage("compile", Some(*target));
-        let artifact = program.compile(*target, arguments.features, &key).map_err(refused)?;
+        let artifact = program
+            .compile(*target, arguments.features, &key)
+            .map_err(refused)?;
         let output = output_path(arguments, &program, *target);
         write(&output, &artifact)?;
         progress.done(*target, &output, artifact.len());
@@ -86,7 +96,12 @@ fn output_path(arguments: &Arguments, program: &Program, target: Target) -> Path
 fn read_key(path: &Path) -> Outcome<Key> {
     let bytes = read(path, size_of::<Key>() + 1)?;
     bytes.try_into().map_err(|bytes: Vec<u8>| {
-        let wrong = format!("{}: a key has {} bytes, not {}", path.display(), size_of::<Key>(), bytes.len());
+        let wrong = format!(
+            "{}: a key has {} bytes, not {}",
+            path.display(),
+            size_of::<Key>(),
+            bytes.len()
+        );
         (Failure::System, wrong)
     })
 }
@@ -96,7 +111,12 @@ fn read(path: &Path, limit: usize) -> Outcome<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(limit as u64).read_to_end(&mut bytes))
-        .map_err(|error| (Failure::System, format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| {
+            (
+                Failure::System,
+                format!("cannot read {}: {error}", path.display()),
+            )
+        })?;
     Ok(bytes)
 }
 
@@ -109,7 +129,10 @@ fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
     written.map_err(|error| {
         // The first error is the one to report; a partial file that cannot be removed harms nobody.
         let _ = fs::remove_file(&partial);
-        (Failure::System, format!("cannot write {}: {error}", path.display()))
+        (
+            Failure::System,
+            format!("cannot write {}: {error}", path.display()),
+        )
     })
 }
 

@@ -16,7 +16,10 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(json: bool) -> Progress {
-        Progress { json, start: Instant::now() }
+        Progress {
+            json,
+            start: Instant::now(),
+        }
     }
 
     /// A stage begins.

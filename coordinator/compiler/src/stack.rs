@@ -13,9 +13,9 @@ pub(crate) fn find(module: &Module<'_>) -> Result<Option<u32>, CompileError> {
         .iter()
         .find(|export| export.name == "__stack_pointer" && export.kind == ExternalKind::Global)
         .map(|export| export.index);
-    let likely = [exported, module.named_stack_pointer].into_iter().flatten();
+    let mut likely = [exported, module.named_stack_pointer].into_iter().flatten();
     let first = candidates.first().copied();
-    Ok(likely.filter(|index| candidates.contains(index)).next().or(first))
+    Ok(likely.find(|index| candidates.contains(index)).or(first))
 }
 
 /// Every mutable `i32` global with a constant value.
