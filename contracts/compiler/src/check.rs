@@ -57,7 +57,7 @@ fn contract(resolver: &mut Resolver<'_, '_, '_>, resolve: &Resolve, id: Interfac
         .values()
         .map(|function| resolver.message(function))
         .collect();
-    let Some((mark, ast)) = protocol::read(resolver.source, span.start) else {
+    let Some(protocol) = protocol::read(resolver.source, span.start) else {
         if !names.is_empty() {
             let label = interface.name.as_deref().unwrap_or_default();
             resolver.source.error_with_help(
@@ -68,7 +68,7 @@ fn contract(resolver: &mut Resolver<'_, '_, '_>, resolve: &Resolve, id: Interfac
         }
         return None;
     };
-    let states = state::check(resolver.source, &mark, &ast, &names);
+    let states = state::check(resolver.source, &protocol, &names);
     let messages = sort(converted.into_iter().collect::<Option<_>>()?);
     finish(resolver, name, messages, states?, &span)
 }

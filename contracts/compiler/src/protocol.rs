@@ -73,8 +73,18 @@ fn block(text: &str, interface: usize) -> Option<(Span, Vec<Span>)> {
     Some((mark, std::iter::once(rest_of_line).chain(body).collect()))
 }
 
+/// A protocol as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Protocol {
+    /// Where the word `@protocol` stands.
+    pub(crate) mark: Span,
+    pub(crate) states: Vec<StateAst>,
+    /// Whether all of it could be read.
+    pub(crate) complete: bool,
+}
+
 /// Reads the protocol above the interface whose name stands at `interface`. `None` if there is none.
-pub(crate) fn read(source: &mut Source<'_>, interface: usize) -> Option<(Span, Vec<StateAst>)> {
+pub(crate) fn read(source: &mut Source<'_>, interface: usize) -> Option<Protocol> {
     let text = source.text();
     let (mark, lines) = block(text, interface)?;
     let tokens = lines.into_iter().flat_map(|line| tokenize(text, line)).collect();
@@ -83,9 +93,15 @@ pub(crate) fn read(source: &mut Source<'_>, interface: usize) -> Option<(Span, V
         tokens,
         next: 0,
         mark: mark.clone(),
+        complete: true,
     };
     let states = parser.states();
-    Some((mark, states))
+    let complete = parser.complete;
+    Some(Protocol {
+        mark,
+        states,
+        complete,
+    })
 }
 
 /// What a line is made of; anything else is one character that no rule accepts.
@@ -124,6 +140,7 @@ struct Parser<'s, 'a> {
     tokens: Vec<Span>,
     next: usize,
     mark: Span,
+    complete: bool,
 }
 
 impl Parser<'_, '_> {
@@ -150,6 +167,7 @@ impl Parser<'_, '_> {
                 "the protocol is empty",
                 "write one line for each state: `start = ?message -> end`",
             );
+            self.complete = false;
         }
         while self.next < self.tokens.len() {
             match self.state() {
@@ -162,6 +180,7 @@ impl Parser<'_, '_> {
 
     /// After an error, goes on at the next `NAME =`.
     fn skip_to_next_state(&mut self) {
+        self.complete = false;
         self.next += 1;
         while self.next < self.tokens.len() && self.peek(1) != "=" {
             self.next += 1;

@@ -5,7 +5,7 @@
 use crate::model::{
     Case, EndpointRole, Field, Interface, Message, Package, Parameter, Shape, Type, TypeBody, TypeDecl,
 };
-use crate::shape::{self, FLAGS_MAX};
+use crate::shape;
 use crate::source::{Source, Span};
 use std::collections::HashMap;
 use wit_parser::{
@@ -280,17 +280,11 @@ impl<'r, 's, 'a> Resolver<'r, 's, 'a> {
 
     fn list(&mut self, item: &WitType, span: &Span) -> Option<Type> {
         let item = self.inner(item, span)?;
-        let shape = self.package.shape(&item);
-        if shape.has_handles() {
+        if self.package.shape(&item).has_handles() {
             self.source.error(
                 span,
                 "a list cannot hold blocks or endpoints: their number must be fixed",
             );
-            return None;
-        }
-        if shape.layout.size == 0 {
-            self.source
-                .error(span, "a list's elements must have at least one byte");
             return None;
         }
         Some(if item == Type::U8 {
@@ -370,7 +364,14 @@ impl<'r, 's, 'a> Resolver<'r, 's, 'a> {
             }
             _ => return None,
         };
-        self.is_sound(&body, &shape, &span).then(|| TypeDecl {
+        if shape.is_excessive() {
+            self.source.error(
+                &span,
+                "a type of more than 1 MiB before its lists cannot travel in a message",
+            );
+            return None;
+        }
+        Some(TypeDecl {
             interface: self.owner(def.owner),
             name: def.name.clone().unwrap_or_default(),
             docs: docs(&def.docs),
@@ -384,21 +385,6 @@ impl<'r, 's, 'a> Resolver<'r, 's, 'a> {
             TypeOwner::Interface(id) => self.resolve.interfaces[id].name.clone().unwrap_or_default(),
             _ => String::new(),
         }
-    }
-
-    fn is_sound(&mut self, body: &TypeBody, shape: &Shape, span: &Span) -> bool {
-        let problem = match body {
-            TypeBody::Flags(flags) if flags.len() > FLAGS_MAX => "a flags type has at most 32 flags",
-            TypeBody::Flags(cases) | TypeBody::Enum(cases) | TypeBody::Variant(cases) if cases.is_empty() => {
-                "a type without cases has no value"
-            }
-            _ if shape.is_excessive() => {
-                "a type of more than 1 MiB before its lists cannot travel in a message"
-            }
-            _ => return true,
-        };
-        self.source.error(span, problem);
-        false
     }
 
     fn record(&mut self, record: &wit_parser::Record) -> Option<(TypeBody, Shape)> {

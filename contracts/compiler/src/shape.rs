@@ -9,8 +9,6 @@ use satrap_table::{BufferRule, MessageRule};
 
 /// Most bytes of one value's fixed part. Nested types could otherwise grow without bound.
 pub(crate) const FIXED_MAX: usize = 1 << 20;
-/// Most flags of one type.
-pub(crate) const FLAGS_MAX: usize = 32;
 
 impl Shape {
     /// Nothing at all: the empty tuple.
@@ -87,7 +85,7 @@ pub(crate) fn tag_size(cases: usize) -> usize {
     }
 }
 
-/// Bytes of a flags type.
+/// Bytes of a flags type; the WIT parser allows at most 32 flags.
 pub(crate) fn flags_size(flags: usize) -> usize {
     match flags {
         0..=8 => 1,

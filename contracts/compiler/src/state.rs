@@ -5,7 +5,7 @@
 //! each state, no state makes both sides wait. Neighbours: `protocol.rs` reads, `canonical.rs` writes.
 
 use crate::model::{State, Target, Transition};
-use crate::protocol::{StateAst, StepAst, Word};
+use crate::protocol::{Protocol, StateAst, StepAst, Word};
 use crate::source::{Source, Span, nearest};
 use satrap_table::{MESSAGES_MAX, STATES_MAX, Side};
 use std::collections::{HashMap, HashSet};
@@ -14,28 +14,33 @@ use std::collections::{HashMap, HashSet};
 const END: &str = "end";
 
 /// Checks a protocol over messages sorted by name. `None` after an error, which is reported.
+///
+/// What is only a consequence of a misspelt name or of a line that could not be read is not reported.
 pub(crate) fn check(
     source: &mut Source<'_>,
-    mark: &Span,
-    protocol: &[StateAst],
+    protocol: &Protocol,
     messages: &[(String, Span)],
 ) -> Option<Vec<State>> {
+    let states = &*protocol.states;
     let mut checker = Checker {
         source,
-        protocol,
+        protocol: states,
         messages,
         failed: false,
     };
-    checker.limits(mark);
-    checker.names();
+    checker.limits(&protocol.mark);
     checker.turns();
-    checker.unused_messages();
-    let order = checker.reachable();
-    checker.ends();
-    if checker.failed || protocol.is_empty() {
+    let names_known = checker.names();
+    let order = reach(states);
+    if names_known && protocol.complete {
+        checker.unused_messages();
+        checker.unreachable(&order);
+        checker.ends();
+    }
+    if checker.failed || !protocol.complete {
         None
     } else {
-        Some(build(protocol, messages, &order))
+        Some(build(states, messages, &order))
     }
 }
 
@@ -68,8 +73,9 @@ impl Checker<'_, '_, '_> {
         }
     }
 
-    /// States are defined once, and every name that is used is defined.
-    fn names(&mut self) {
+    /// States are defined once, and every name that is used is defined. Says whether that is so.
+    fn names(&mut self) -> bool {
+        let failed_before = std::mem::take(&mut self.failed);
         let mut defined = HashSet::new();
         for state in self.protocol {
             let name = &state.name;
@@ -91,6 +97,9 @@ impl Checker<'_, '_, '_> {
             self.known_message(&step.message);
             self.known_state(&step.target, &defined);
         }
+        let known = !self.failed;
+        self.failed |= failed_before;
+        known
     }
 
     fn known_message(&mut self, word: &Word) {
@@ -146,9 +155,7 @@ impl Checker<'_, '_, '_> {
         }
     }
 
-    /// The states in the order in which they are reached; the others are errors.
-    fn reachable(&mut self) -> Vec<usize> {
-        let order = reach(self.protocol);
+    fn unreachable(&mut self, order: &[usize]) {
         for (index, state) in self.protocol.iter().enumerate() {
             if !order.contains(&index) {
                 let start = &self.protocol[0].name.text;
@@ -156,7 +163,6 @@ impl Checker<'_, '_, '_> {
                 self.error(&state.name.span, message, None);
             }
         }
-        order
     }
 
     /// If the protocol has an end, every state should be able to reach it. A protocol without one is ended

@@ -14,6 +14,8 @@ impl Code {
             let line = line.trim();
             if line.starts_with(['}', ')']) {
                 self.depth = self.depth.saturating_sub(1);
+                self.text.truncate(self.text.trim_end().len());
+                self.text.push('\n');
             }
             if !line.is_empty() {
                 (0..self.depth).for_each(|_| self.text.push_str("    "));

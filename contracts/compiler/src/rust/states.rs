@@ -237,7 +237,7 @@ impl Role<'_> {
             self.reply(next)
         };
         code.docs(&message.docs);
-        code.add("///\n/// The state is the same afterwards.");
+        code.docs(format!("{}\n\nThe state is the same afterwards.", message.docs).trim());
         code.add(format!(
             "pub fn {name}(&mut self{declared}) -> Result<{output}, satrap::Error> {{"
         ));
