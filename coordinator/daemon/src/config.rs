@@ -1,4 +1,6 @@
 //! What a coordinator is started with, and where it finds its parts.
+//!
+//! The environment is read here and nowhere else, but for the socket's path in `http::address`.
 
 use crate::{
     install::{Cache, KeyError, KeyFile},
@@ -34,7 +36,10 @@ impl Config {
     pub fn from_environment() -> io::Result<Config> {
         let folder = match env::var_os("SATRAP_BIN_DIR") {
             Some(folder) => PathBuf::from(folder),
-            None => env::current_exe()?.parent().map(PathBuf::from).unwrap_or_default(),
+            None => env::current_exe()?
+                .parent()
+                .map(PathBuf::from)
+                .unwrap_or_default(),
         };
         let cache = Cache::default_folder();
         Ok(Config {

@@ -1,4 +1,6 @@
 //! The contracts of installed programs, so that a refused bind can be explained (DESIGN §5).
+//!
+//! It only explains; whether two contracts fit is decided by their digests alone.
 
 use crate::install::{Contract, Program};
 use satrap_abi::Digest;
@@ -38,7 +40,10 @@ impl ContractBook {
         }
         let difference = satrap_table::first_difference(&client.text, &service.text);
         let difference = difference.unwrap_or_else(|| "their tables differ".into());
-        format!("both speak {}, but the client (one side) and the service (the other) differ: {difference}", client.name)
+        format!(
+            "both speak {}, but the client (one side) and the service (the other) differ: {difference}",
+            client.name
+        )
     }
 }
 
@@ -65,12 +70,16 @@ mod tests {
         let one = contract("mail", 1, "deliver(u64)\nquit()\n");
         let other = contract("mail", 2, "deliver(u32)\nquit()\n");
         let reason = book([one, other]).explain(Digest([1; 32]), Digest([2; 32]));
-        assert!(reason.contains("deliver(u64)") && reason.contains("deliver(u32)"), "{reason}");
+        assert!(
+            reason.contains("deliver(u64)") && reason.contains("deliver(u32)"),
+            "{reason}"
+        );
     }
 
     #[test]
     fn two_different_contracts_are_told_by_name() {
-        let reason = book([contract("mail", 1, ""), contract("png", 2, "")]).explain(Digest([1; 32]), Digest([2; 32]));
+        let reason =
+            book([contract("mail", 1, ""), contract("png", 2, "")]).explain(Digest([1; 32]), Digest([2; 32]));
         assert_eq!(reason, "the client speaks mail, the service png");
     }
 }

@@ -1,4 +1,7 @@
 //! A coordinator in this process: started, asked, served, and ended by dropping it.
+//!
+//! Neighbours: `config` (what it is started with), `runtime` (its threads), `service` (its answers), `http`
+//! (its socket).
 
 use crate::{
     api::{ApiError, Call, Control, Flow},
@@ -67,7 +70,9 @@ impl Coordinator {
     /// registration; none if one failed or the limit passed.
     pub fn wait_ready(&self, limit: Duration) -> Option<Duration> {
         let shared = self.service.shared();
-        shared.wait(limit, |executive| executive.is_settled().then(|| executive.up_after()))?
+        shared.wait(limit, |executive| {
+            executive.is_settled().then(|| executive.up_after())
+        })?
     }
 
     /// Serves the control API on a Unix socket that only its owner can open, until [`Stopper::stop`] or a
@@ -93,7 +98,9 @@ impl Control for Coordinator {
 
 impl Drop for Coordinator {
     fn drop(&mut self) {
-        self.service.shared().act(|executive, now| executive.shut_down(now));
+        self.service
+            .shared()
+            .act(|executive, now| executive.shut_down(now));
         if let Some(events) = self.events.take() {
             // A panic of the event loop was already reported on standard error.
             let _ = events.join();

@@ -1,4 +1,6 @@
 //! From what a user names, a manifest or a program, to what the executive runs.
+//!
+//! Everything that can be wrong is found here, before anything is compiled or started.
 
 use crate::{
     api::{ApiError, Source},
@@ -40,12 +42,20 @@ pub fn plan(source: &Source, args: &[String], overrides: &[String]) -> Result<Ap
 /// Checks that each program speaks the contracts that its manifest names.
 pub fn check_contracts(plan: &AppPlan, programs: &[impl AsRef<Program>]) -> Result<(), ApiError> {
     for (process, program) in plan.processes.iter().zip(programs) {
-        let spoken: Vec<&str> = program.as_ref().contracts().iter().map(|each| each.name.as_str()).collect();
+        let spoken: Vec<&str> = program
+            .as_ref()
+            .contracts()
+            .iter()
+            .map(|each| each.name.as_str())
+            .collect();
         for channel in &process.process.channels {
             if let Some(wanted) = channel.contract.as_deref()
                 && !spoken.contains(&wanted)
             {
-                return Err(ApiError::new(422, mismatch(process, &channel.name, wanted, &spoken)));
+                return Err(ApiError::new(
+                    422,
+                    mismatch(process, &channel.name, wanted, &spoken),
+                ));
             }
         }
     }
@@ -60,7 +70,7 @@ fn mismatch(process: &ProcessPlan, channel: &str, wanted: &str, spoken: &[&str])
     format!(
         "channel `{channel}` of `{}` wants {wanted}, but {} speaks {spoken}; correct the manifest's `contract` or \
          build the program with that contract",
-        process.name(),
+        process.process_name(),
         process.program.display()
     )
 }
@@ -69,7 +79,8 @@ fn read(source: &Source) -> Result<(Manifest, Vec<String>), ApiError> {
     match source {
         Source::Program(path) => Ok((Manifest::single(&file_name(path), &[]), Vec::new())),
         Source::Manifest { text, file, .. } => {
-            let parsed = Manifest::parse(file, text).map_err(|errors| ApiError::new(422, errors.to_string()))?;
+            let parsed =
+                Manifest::parse(file, text).map_err(|errors| ApiError::new(422, errors.to_string()))?;
             let warnings = parsed.warnings.iter().map(ToString::to_string).collect();
             Ok((parsed.manifest, warnings))
         }
@@ -78,7 +89,8 @@ fn read(source: &Source) -> Result<(Manifest, Vec<String>), ApiError> {
 
 fn change(manifest: &mut Manifest, overrides: &[String]) -> Result<(), ApiError> {
     let parsed: Result<Vec<Override>, _> = overrides.iter().map(|text| text.parse()).collect();
-    let parsed = parsed.map_err(|error: satrap_manifest::OverrideError| ApiError::new(422, error.to_string()))?;
+    let parsed =
+        parsed.map_err(|error: satrap_manifest::OverrideError| ApiError::new(422, error.to_string()))?;
     manifest.apply(&parsed).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         ApiError::new(422, errors.join("\n"))
@@ -86,7 +98,10 @@ fn change(manifest: &mut Manifest, overrides: &[String]) -> Result<(), ApiError>
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[cfg(test)]
@@ -124,12 +139,14 @@ mod tests {
     #[test]
     fn a_manifest_becomes_a_plan_with_absolute_programs_and_instances() {
         let plan = plan_with(&["front.decoder=-3"]).unwrap();
-        let names: Vec<&str> = plan.processes.iter().map(ProcessPlan::name).collect();
+        let names: Vec<&str> = plan.processes.iter().map(ProcessPlan::process_name).collect();
         assert_eq!(names, ["front", "decoder.0", "decoder.1"]);
         assert_eq!(plan.processes[0].program, Path::new("/apps/png/front.wasm"));
         assert_eq!(plan.processes[0].process.args, ["--port"]);
         assert_eq!(plan.processes[0].request.channels[0].affinity, -3);
-        assert!(plan.processes[0].may_bind("/png/decoder") && !plan.processes[0].may_register("/png/decoder"));
+        assert!(
+            plan.processes[0].may_bind("/png/decoder") && !plan.processes[0].may_register("/png/decoder")
+        );
     }
 
     #[test]
@@ -143,7 +160,11 @@ mod tests {
     fn what_is_wrong_is_told_before_anything_runs() {
         assert_eq!(plan_with(&["front.nothing=1"]).unwrap_err().status, 422);
         assert_eq!(plan_with(&["rubbish"]).unwrap_err().status, 422);
-        let broken = Source::Manifest { text: "[application".into(), file: "x.toml".into(), base: "/".into() };
+        let broken = Source::Manifest {
+            text: "[application".into(),
+            file: "x.toml".into(),
+            base: "/".into(),
+        };
         assert!(plan(&broken, &[], &[]).unwrap_err().error.contains("x.toml"));
     }
 }

@@ -103,6 +103,9 @@ mod tests {
         journal.push(1, 50, 'a');
         assert_eq!(journal.after(None).count(), 1);
         journal.push(2, 1, 'b');
-        assert_eq!(journal.after(None).map(|(_, value)| *value).collect::<String>(), "b");
+        assert_eq!(
+            journal.after(None).map(|(_, value)| *value).collect::<String>(),
+            "b"
+        );
     }
 }

@@ -262,8 +262,7 @@ impl Namespace {
         self.waiting
             .retain(|bind| bind.client != owner || bind.process != gone);
         self.remove(|entry| {
-            entry.owner == owner
-                && matches!(entry.object, Object::Service { process, .. } if process == gone)
+            entry.owner == owner && matches!(entry.object, Object::Service { process, .. } if process == gone)
         })
     }
 
@@ -273,7 +272,10 @@ impl Namespace {
         self.waiting.retain(|bind| bind.client != gone);
         self.connecting.retain(|(_, bind)| bind.client != gone);
         let mut actions = self.remove(|entry| entry.owner == gone);
-        let orphans: Vec<_> = self.connecting.extract_if(.., |(service, _)| *service == gone).collect();
+        let orphans: Vec<_> = self
+            .connecting
+            .extract_if(.., |(service, _)| *service == gone)
+            .collect();
         for (_, bind) in orphans {
             if bind.wait {
                 actions.extend(self.bind(bind));

@@ -1,4 +1,6 @@
 //! Behaviour of the namespace, by example and by random operations.
+//!
+//! The random test follows every bind from its question to its one answer.
 
 use super::*;
 use proptest::prelude::*;
@@ -79,7 +81,10 @@ fn a_waiting_bind_is_connected_when_the_name_appears() {
     let mut names = Namespace::default();
     assert_eq!(names.bind(bind(B, 1, true)), []);
     let actions = names.register(A, "/png/store".into(), service(5, 50)).unwrap();
-    assert!(matches!(actions[..], [Action::Registered { .. }, Action::Connect { .. }]));
+    assert!(matches!(
+        actions[..],
+        [Action::Registered { .. }, Action::Connect { .. }]
+    ));
 }
 
 #[test]
@@ -104,7 +109,16 @@ fn a_taken_name_a_bad_name_and_a_kernels_name_are_refused() {
     let mut register = |path: &str| names.register(B, path.into(), service(6, 60)).unwrap_err();
     assert_eq!(register("/png/store"), Errno::NameTaken);
     assert_eq!(register("/kernel/3"), Errno::Denied);
-    for bad in ["", "/", "png", "/a//b", "/a/../b", "/a/", "/a b", &"/a".repeat(200)] {
+    for bad in [
+        "",
+        "/",
+        "png",
+        "/a//b",
+        "/a/../b",
+        "/a/",
+        "/a b",
+        &"/a".repeat(200),
+    ] {
         assert_eq!(register(bad), Errno::Invalid, "{bad}");
     }
 }
@@ -135,7 +149,9 @@ fn a_bind_in_flight_fails_when_the_services_kernel_dies_unless_it_waits() {
     names.bind(bind(B, 1, false));
     names.bind(bind(B, 2, true));
     assert_eq!(replies(&names.kernel_gone(A)), [Err(Errno::KernelDied)]);
-    let actions = names.register(life(1, 1), "/png/store".into(), service(8, 51)).unwrap();
+    let actions = names
+        .register(life(1, 1), "/png/store".into(), service(8, 51))
+        .unwrap();
     assert!(matches!(&actions[1], Action::Connect { bind, .. } if bind.request == 2));
 }
 
@@ -164,7 +180,10 @@ fn one_kernel_cannot_pile_up_binds_without_limit() {
     for request in 0..BINDS_MAX as u64 {
         assert_eq!(names.bind(bind(B, request, true)), []);
     }
-    assert_eq!(replies(&names.bind(bind(B, 1 << 40, true))), [Err(Errno::LimitReached)]);
+    assert_eq!(
+        replies(&names.bind(bind(B, 1 << 40, true))),
+        [Err(Errno::LimitReached)]
+    );
     assert_eq!(names.bind(bind(A, 1, true)), []);
 }
 

@@ -35,7 +35,7 @@ pub struct ProcessPlan {
 
 impl ProcessPlan {
     /// Its name in the application: `decoder`, or `decoder.1` for one of several instances.
-    pub fn name(&self) -> &str {
+    pub fn process_name(&self) -> &str {
         &self.request.process
     }
 

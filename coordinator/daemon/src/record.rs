@@ -1,4 +1,6 @@
 //! The record of what happened and what was printed: one order, bounded memory, readers of any speed.
+//!
+//! A reader that falls behind misses the oldest output and is told how much. Neighbour: `journal`.
 
 use crate::{
     api::{Data, Event},
@@ -152,7 +154,12 @@ impl Record {
 
     /// A cursor that reads what is kept.
     pub fn start(&self) -> Cursor {
-        let oldest = |log: &Log| log.journal.after(None).next().map_or(0, |(_, output)| output.before);
+        let oldest = |log: &Log| {
+            log.journal
+                .after(None)
+                .next()
+                .map_or(0, |(_, output)| output.before)
+        };
         Cursor {
             after: None,
             seen: self.logs.iter().map(|(id, log)| (*id, oldest(log))).collect(),
@@ -165,7 +172,11 @@ impl Record {
         if filter.events {
             let wanted = |event: &Event| filter.app.is_none() || app_of(event) == filter.app;
             let events = self.events.after(cursor.after).filter(|(_, event)| wanted(event));
-            found.extend(events.take(READ_MAX).map(|(sequence, event)| (sequence, event.clone())));
+            found.extend(
+                events
+                    .take(READ_MAX)
+                    .map(|(sequence, event)| (sequence, event.clone())),
+            );
         }
         let mut written = BTreeMap::new();
         for (id, log) in &self.logs {
@@ -294,7 +305,9 @@ mod tests {
                 break;
             }
             for event in events {
-                let Event::Output { data, lost, .. } = event else { panic!() };
+                let Event::Output { data, lost, .. } = event else {
+                    panic!()
+                };
                 got += data.bytes().len() as u64;
                 missed += lost;
             }

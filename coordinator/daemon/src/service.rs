@@ -1,7 +1,11 @@
 //! The service behind the control API: each call answered from the executive, whoever asks.
+//!
+//! Long work (compiling, waiting) is done on the caller's thread, never under the executive's lock.
 
 use crate::{
-    api::{ApiError, Call, Control, Event, Flow, InstallRequest, PlaceRequest, Placement, RunRequest, Status},
+    api::{
+        ApiError, Call, Control, Event, Flow, InstallRequest, PlaceRequest, Placement, RunRequest, Status,
+    },
     deploy,
     executive::{AppRefusal, Executive, MemberState},
     install::Program,
@@ -84,7 +88,9 @@ impl Service {
     /// Looks at the executive once every satellite has told its figures.
     fn fresh<T>(&self, look: impl FnOnce(&Executive, Duration) -> T) -> T {
         self.shared.act(|executive, _| executive.ask_figures());
-        self.shared.wait(FIGURES_TIMEOUT, |executive| (!executive.awaits_figures()).then_some(()));
+        self.shared.wait(FIGURES_TIMEOUT, |executive| {
+            (!executive.awaits_figures()).then_some(())
+        });
         self.shared.look(look)
     }
 
@@ -106,15 +112,19 @@ impl Service {
     /// Compiles, telling `sink` and the record. `None` once `sink` has had enough.
     fn compile(&self, paths: &[PathBuf], sink: Sink<'_>) -> Result<Option<Vec<Arc<Program>>>, ApiError> {
         let mut flow = Flow::Continue;
-        let result = self.shared.installer().install(paths, &self.targets(), &mut |event| {
-            if let Some(event) = &event {
-                self.shared.act(|executive, _| executive.record_mut().event(event.clone()));
-            }
-            if flow == Flow::Continue {
-                flow = sink(event.as_ref().map_or(Value::Null, value));
-            }
-            flow == Flow::Continue
-        });
+        let result = self
+            .shared
+            .installer()
+            .install(paths, &self.targets(), &mut |event| {
+                if let Some(event) = &event {
+                    self.shared
+                        .act(|executive, _| executive.record_mut().event(event.clone()));
+                }
+                if flow == Flow::Continue {
+                    flow = sink(event.as_ref().map_or(Value::Null, value));
+                }
+                flow == Flow::Continue
+            });
         match result {
             Ok(programs) => Ok(Some(programs)),
             Err(_) if flow == Flow::Stop => Ok(None),
@@ -125,7 +135,11 @@ impl Service {
     fn run(&self, request: RunRequest, sink: Sink<'_>) -> Result<(), ApiError> {
         let mut plan = deploy::plan(&request.source, &request.args, &request.overrides)?;
         plan.attached = request.attached;
-        let paths: Vec<PathBuf> = plan.processes.iter().map(|process| process.program.clone()).collect();
+        let paths: Vec<PathBuf> = plan
+            .processes
+            .iter()
+            .map(|process| process.program.clone())
+            .collect();
         let Some(programs) = self.compile(&paths, sink)? else {
             return Ok(());
         };
@@ -209,8 +223,13 @@ impl Service {
 
     fn place(&self, request: &PlaceRequest) -> Result<Placement, ApiError> {
         let plan = deploy::plan(&request.source, &[], &request.overrides)?;
-        let requests: Vec<_> = plan.processes.into_iter().map(|process| process.request).collect();
-        self.shared.wait(BOOT_PATIENCE, |executive| executive.is_settled().then_some(()));
+        let requests: Vec<_> = plan
+            .processes
+            .into_iter()
+            .map(|process| process.request)
+            .collect();
+        self.shared
+            .wait(BOOT_PATIENCE, |executive| executive.is_settled().then_some(()));
         let world = self.fresh(|executive, _| executive.world());
         let plan = satrap_placement::plan(&world, &requests);
         Ok(Placement {
@@ -221,13 +240,19 @@ impl Service {
     }
 
     fn kill(&self, process: u64) -> Result<Value, ApiError> {
-        let killed = self.shared.act(|executive, now| executive.kill(now, ProcessId(process)));
-        killed.map(|()| done()).map_err(|reason| ApiError::new(404, reason))
+        let killed = self
+            .shared
+            .act(|executive, now| executive.kill(now, ProcessId(process)));
+        killed
+            .map(|()| done())
+            .map_err(|reason| ApiError::new(404, reason))
     }
 
     fn end_app(&self, app: u64) -> Result<Value, ApiError> {
         let ended = self.shared.act(|executive, now| executive.end_app(now, app));
-        ended.map(|()| done()).map_err(|reason| ApiError::new(404, reason))
+        ended
+            .map(|()| done())
+            .map_err(|reason| ApiError::new(404, reason))
     }
 
     fn events(&self, sink: Sink<'_>) -> Result<(), ApiError> {
@@ -257,7 +282,9 @@ impl Control for Service {
                 value(&apps.into_iter().flat_map(|app| app.processes).collect::<Vec<_>>())
             }),
             Call::Apps => self.fresh(|executive, now| value(&executive.apps(now))),
-            Call::Names { prefix } => self.shared.look(|executive, _| value(&executive.list_names(&prefix))),
+            Call::Names { prefix } => self
+                .shared
+                .look(|executive, _| value(&executive.list_names(&prefix))),
             Call::Channels => self.fresh(|executive, _| value(&executive.channels())),
             Call::Place(request) => value(&self.place(&request)?),
             Call::EndApp(app) => self.end_app(app)?,
@@ -274,8 +301,15 @@ impl Control for Service {
 
 /// Whether every process of an application runs or has run.
 fn is_started(executive: &Executive, app: u64) -> bool {
-    let begun = |state| matches!(state, MemberState::Running | MemberState::Ending | MemberState::Exited);
-    executive.app(app).is_none_or(|app| app.members.iter().all(|member| begun(member.state)))
+    let begun = |state| {
+        matches!(
+            state,
+            MemberState::Running | MemberState::Ending | MemberState::Exited
+        )
+    };
+    executive
+        .app(app)
+        .is_none_or(|app| app.members.iter().all(|member| begun(member.state)))
 }
 
 fn refusal(refusal: AppRefusal) -> ApiError {

@@ -78,7 +78,11 @@ impl Supervision {
         if status == ExitStatus::KernelDied {
             return Verdict::RestartAt(now);
         }
-        while self.recent.front().is_some_and(|then| now.saturating_sub(*then) >= WINDOW) {
+        while self
+            .recent
+            .front()
+            .is_some_and(|then| now.saturating_sub(*then) >= WINDOW)
+        {
             self.recent.pop_front();
         }
         if self.recent.len() >= self.limit as usize {
@@ -120,7 +124,12 @@ mod tests {
     #[test]
     fn policies_differ_in_what_they_restart() {
         let restarts = |policy: Restart, status| watch(policy).ended(ms(1), status) != Verdict::Stay;
-        for status in [ExitStatus::Code(0), FAILED, ExitStatus::Trap(Trap::Unreachable), ExitStatus::KernelDied] {
+        for status in [
+            ExitStatus::Code(0),
+            FAILED,
+            ExitStatus::Trap(Trap::Unreachable),
+            ExitStatus::KernelDied,
+        ] {
             assert!(!restarts(Restart::Never, status));
             assert_eq!(restarts(Restart::OnFailure, status), !status.is_success());
             assert!(restarts(Restart::Always, status));
@@ -163,7 +172,10 @@ mod tests {
     fn the_death_of_a_satellite_does_not_count_against_its_processes() {
         let mut watched = Supervision::new(Restart::OnFailure, 0, Duration::ZERO);
         for _ in 0..20 {
-            assert_eq!(watched.ended(ms(7), ExitStatus::KernelDied), Verdict::RestartAt(ms(7)));
+            assert_eq!(
+                watched.ended(ms(7), ExitStatus::KernelDied),
+                Verdict::RestartAt(ms(7))
+            );
         }
     }
 }

@@ -1,4 +1,6 @@
 //! What the tests of several modules need: an authentic artifact.
+//!
+//! The integration tests include this file too.
 
 use satrap_abi::Digest;
 use satrap_abi::artifact::{CpuFeatures, Entry, Key, Parts, Target, seal};

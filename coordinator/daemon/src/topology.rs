@@ -91,14 +91,19 @@ impl Machine {
     fn split(&self, count: usize) -> Vec<Vec<u32>> {
         let cpus: Vec<u32> = self.nodes.values().flatten().copied().collect();
         if count > cpus.len() {
-            return (0..count).map(|satellite| vec![cpus[satellite % cpus.len()]]).collect();
+            return (0..count)
+                .map(|satellite| vec![cpus[satellite % cpus.len()]])
+                .collect();
         }
         let bound = |satellite: usize| satellite * cpus.len() / count;
-        (0..count).map(|satellite| cpus[bound(satellite)..bound(satellite + 1)].to_vec()).collect()
+        (0..count)
+            .map(|satellite| cpus[bound(satellite)..bound(satellite + 1)].to_vec())
+            .collect()
     }
 
     fn core_set(&self, cpus: Vec<u32>) -> CoreSet {
-        let whole = |(node, own): (&u32, &Vec<u32>)| cpus.iter().all(|cpu| own.contains(cpu)).then_some(*node);
+        let whole =
+            |(node, own): (&u32, &Vec<u32>)| cpus.iter().all(|cpu| own.contains(cpu)).then_some(*node);
         CoreSet {
             node: self.nodes.iter().find_map(whole),
             cpus,
@@ -134,7 +139,9 @@ fn cgroup_quota() -> Option<usize> {
     let root = Path::new("/sys/fs/cgroup");
     let folder = root.join(path);
     let folders = folder.ancestors().take_while(|folder| folder.starts_with(root));
-    folders.filter_map(|folder| parse_quota(&fs::read_to_string(folder.join("cpu.max")).ok()?)).min()
+    folders
+        .filter_map(|folder| parse_quota(&fs::read_to_string(folder.join("cpu.max")).ok()?))
+        .min()
 }
 
 /// Reads `150000 100000` (µs in each period) or `max 100000`.

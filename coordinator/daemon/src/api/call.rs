@@ -1,4 +1,6 @@
 //! A call and its HTTP form: `Call::encode` is the client's half, `Call::parse` the server's.
+//!
+//! A round-trip test keeps the halves together.
 
 use super::{ApiError, InstallRequest, PlaceRequest, RunRequest};
 use serde::de::DeserializeOwned;
@@ -75,7 +77,10 @@ pub enum Call {
 impl Call {
     /// Whether its answer is a stream of any length instead of one value.
     pub const fn streams(&self) -> bool {
-        matches!(self, Call::Logs { .. } | Call::Events | Call::Install(_) | Call::Run(_))
+        matches!(
+            self,
+            Call::Logs { .. } | Call::Events | Call::Install(_) | Call::Run(_)
+        )
     }
 
     /// Method, target and JSON body of the request.
@@ -91,8 +96,13 @@ impl Call {
             Call::Events => get("/v1/events"),
             Call::Names { prefix } => get(&format!("/v1/names?prefix={}", escape(prefix))),
             Call::Logs { process, follow } => {
-                let process = process.as_deref().map(|name| format!("&process={}", escape(name)));
-                get(&format!("/v1/logs?follow={follow}{}", process.unwrap_or_default()))
+                let process = process
+                    .as_deref()
+                    .map(|name| format!("&process={}", escape(name)));
+                get(&format!(
+                    "/v1/logs?follow={follow}{}",
+                    process.unwrap_or_default()
+                ))
             }
             Call::Install(body) => with_body("/v1/install", body),
             Call::Run(body) => with_body("/v1/apps", body),
@@ -130,7 +140,10 @@ impl Call {
             (Method::Delete, ["v1", "apps", app]) => number(app).map(Call::EndApp),
             (Method::Post, ["v1", "processes", process, "kill"]) => number(process).map(Call::Kill),
             (Method::Post, ["v1", "shutdown"]) => Ok(Call::Shutdown),
-            _ => Err(ApiError::new(404, format!("there is no {} {path}", method.as_str()))),
+            _ => Err(ApiError::new(
+                404,
+                format!("there is no {} {path}", method.as_str()),
+            )),
         }
     }
 }
@@ -141,7 +154,8 @@ fn with_body<T: serde::Serialize>(target: &str, body: &T) -> Result<(Method, Str
 }
 
 fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(body).map_err(|error| ApiError::new(400, format!("the body is not right: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| ApiError::new(400, format!("the body is not right: {error}")))
 }
 
 fn number(text: &str) -> Result<u64, ApiError> {
@@ -162,7 +176,13 @@ fn parameter(query: &str, name: &str) -> Result<Option<String>, ApiError> {
 fn escape(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }
 

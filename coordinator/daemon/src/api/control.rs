@@ -1,4 +1,6 @@
 //! One face for a coordinator in this process and for one behind a socket.
+//!
+//! Neighbours: `service` is the near one, `http::Client` the far one.
 
 use super::{
     App, Call, Channel, Event, InstallRequest, Kernel, Name, PlaceRequest, Placement, Process, RunRequest,
@@ -138,7 +140,11 @@ impl dyn Control + '_ {
     }
 
     /// Runs an application. Attached: until its end; the last event is [`Event::AppEnded`].
-    pub fn run(&self, request: RunRequest, sink: &mut dyn FnMut(Option<Event>) -> Flow) -> Result<(), ApiError> {
+    pub fn run(
+        &self,
+        request: RunRequest,
+        sink: &mut dyn FnMut(Option<Event>) -> Flow,
+    ) -> Result<(), ApiError> {
         self.events(Call::Run(request), sink)
     }
 

@@ -1,4 +1,6 @@
 //! Events: what happens in the system, as `GET /v1/events` and an attached run tell it, one JSON object a line.
+//!
+//! Neighbour: `record` keeps them in order, for readers of any speed.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +12,22 @@ pub enum Stage {
     Validate,
     /// Rewriting it for the kernel.
     Rewrite,
-    /// Making native code.
+    /// Making native code, which takes most of the time.
     Compile,
-    /// Writing the artifact.
-    Write,
+    /// The artifact is written.
+    Done,
+}
+
+impl Stage {
+    /// How far an installation is that has come to this stage, 0 to 100.
+    pub const fn percent(self) -> u8 {
+        match self {
+            Stage::Validate => 0,
+            Stage::Rewrite => 10,
+            Stage::Compile => 20,
+            Stage::Done => 100,
+        }
+    }
 }
 
 /// How an installation ended.

@@ -1,4 +1,6 @@
 //! Applications: start, end, and the exit code that a shell sees.
+//!
+//! An application runs whole or not at all. Neighbour: `processes` places, ends and restarts its members.
 
 use super::{Executive, Member, MemberState};
 use crate::{api::Event, install::Program, plan::AppPlan, supervise::Now};
@@ -57,7 +59,10 @@ impl fmt::Display for AppRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppRefusal::TooMany => write!(f, "{APPS_MAX} applications run already; end one"),
-            AppRefusal::TooLarge => write!(f, "an application has at most {MEMBERS_MAX} processes, instances counted"),
+            AppRefusal::TooLarge => write!(
+                f,
+                "an application has at most {MEMBERS_MAX} processes, instances counted"
+            ),
             AppRefusal::Empty => f.write_str("the application has no process"),
             AppRefusal::Stopping => f.write_str("the coordinator is shutting down"),
             AppRefusal::Registered { process, path } => write!(
@@ -86,7 +91,8 @@ impl Executive {
         let id = self.next_app;
         self.next_app += 1;
         for (index, process) in plan.processes.iter().enumerate() {
-            self.record.open_log((id, index), process.name(), plan.attached);
+            self.record
+                .open_log((id, index), process.process_name(), plan.attached);
         }
         let members = plan.processes.into_iter().zip(programs);
         let app = App {
@@ -97,7 +103,9 @@ impl Executive {
             ending: false,
             ended: false,
             code: None,
-            members: members.map(|(plan, program)| Member::new(plan, program, now)).collect(),
+            members: members
+                .map(|(plan, program)| Member::new(plan, program, now))
+                .collect(),
         };
         self.apps.insert(id, app);
         self.record.event(Event::AppStarted {
@@ -181,7 +189,11 @@ impl Executive {
         let Some(app) = self.apps.get_mut(&id).filter(|app| !app.ended) else {
             return;
         };
-        if app.members.iter().all(|member| member.state == MemberState::Exited) {
+        if app
+            .members
+            .iter()
+            .all(|member| member.state == MemberState::Exited)
+        {
             app.ended = true;
             let code = app.code.unwrap_or(0);
             self.record.event(Event::AppEnded { app: id, code });
@@ -219,7 +231,7 @@ impl Executive {
             let taken = |path: &&String| self.names.lookup(path).is_some();
             if let Some(path) = process.request.registers.iter().find(taken) {
                 return Err(AppRefusal::Registered {
-                    process: process.name().to_owned(),
+                    process: process.process_name().to_owned(),
                     path: path.clone(),
                 });
             }
@@ -228,7 +240,12 @@ impl Executive {
     }
 
     fn forget_oldest(&mut self) {
-        let ended: Vec<u64> = self.apps.iter().filter(|(_, app)| app.ended).map(|(id, _)| *id).collect();
+        let ended: Vec<u64> = self
+            .apps
+            .iter()
+            .filter(|(_, app)| app.ended)
+            .map(|(id, _)| *id)
+            .collect();
         for id in ended.iter().take(ended.len().saturating_sub(ENDED_MAX)) {
             self.apps.remove(id);
             self.record.close_logs(*id);
@@ -240,7 +257,11 @@ impl App {
     /// Whether it had processes that serve nobody, and all of them have ended: its services have nobody left
     /// to work for.
     fn has_no_client_left(&self) -> bool {
-        let mut clients = self.members.iter().filter(|member| member.plan.request.registers.is_empty()).peekable();
+        let mut clients = self
+            .members
+            .iter()
+            .filter(|member| member.plan.request.registers.is_empty())
+            .peekable();
         clients.peek().is_some() && clients.all(|member| member.state == MemberState::Exited)
     }
 }

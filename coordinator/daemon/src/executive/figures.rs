@@ -1,4 +1,6 @@
 //! Satellites' figures: when they are asked for, and the load that placement goes by.
+//!
+//! Load is measured between two samples; what was placed since then is counted apart.
 
 use super::{Executive, MemberState, SatelliteState};
 use crate::{namespace::KernelLife, supervise::Now};
@@ -56,7 +58,9 @@ impl Executive {
     }
 
     pub(super) fn figures_due(&self) -> Option<Now> {
-        let runs = self.members().any(|(_, member)| member.state == MemberState::Running);
+        let runs = self
+            .members()
+            .any(|(_, member)| member.state == MemberState::Running);
         runs.then_some(self.next_figures)
     }
 }

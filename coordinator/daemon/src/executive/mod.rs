@@ -121,8 +121,16 @@ impl Executive {
             ToCoordinator::Loaded { artifact, result } => self.loaded(from, artifact, result),
             ToCoordinator::Spawned { process, result } => self.spawned(from, process, result),
             ToCoordinator::Exited { process, status } => self.exited(from, process, status),
-            ToCoordinator::Console { process, stream, bytes } => self.printed(from, process, stream, bytes),
-            ToCoordinator::LinkFailed { kernel, generation, reason } => {
+            ToCoordinator::Console {
+                process,
+                stream,
+                bytes,
+            } => self.printed(from, process, stream, bytes),
+            ToCoordinator::LinkFailed {
+                kernel,
+                generation,
+                reason,
+            } => {
                 self.link_failed(from, KernelLife { kernel, generation }, &reason);
             }
             ToCoordinator::Stats(stats) => self.figures_came(from, stats),
@@ -146,7 +154,10 @@ impl Executive {
         if let Some(since) = self.stopping {
             return Some(since + STOP_TIMEOUT);
         }
-        [self.satellites_due(), self.processes_due(), self.figures_due()].into_iter().flatten().min()
+        [self.satellites_due(), self.processes_due(), self.figures_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Ends every process and every satellite.
@@ -179,3 +190,6 @@ impl Executive {
     }
 }
 
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,4 +1,6 @@
 //! The namespace's frames: permission first, then the namespace's word, then its actions.
+//!
+//! A faulty kernel can thus harm no names but those of its own processes.
 
 use super::Executive;
 use crate::{
@@ -14,8 +16,18 @@ const LIST_MAX: usize = FRAME_MAX - 4096;
 impl Executive {
     pub(super) fn naming(&mut self, from: KernelLife, frame: ToCoordinator) {
         match frame {
-            ToCoordinator::Register { request, process, path, contract, service } => {
-                let object = Object::Service { process, service, contract };
+            ToCoordinator::Register {
+                request,
+                process,
+                path,
+                contract,
+                service,
+            } => {
+                let object = Object::Service {
+                    process,
+                    service,
+                    contract,
+                };
                 let result = self.register(from, process, path, object);
                 self.send(from, ToSatellite::RegisterReply { request, result });
             }
@@ -23,12 +35,31 @@ impl Executive {
                 let actions = self.names.unregister(from, service);
                 self.perform(actions);
             }
-            ToCoordinator::Bind { request, process, path, contract, channel, wait } => {
+            ToCoordinator::Bind {
+                request,
+                process,
+                path,
+                contract,
+                channel,
+                wait,
+            } => {
                 let client = from;
-                self.bind(Bind { client, request, process, path, contract, channel, wait });
+                self.bind(Bind {
+                    client,
+                    request,
+                    process,
+                    path,
+                    contract,
+                    channel,
+                    wait,
+                });
             }
             ToCoordinator::BindCancel { request } => self.names.cancel(from, request),
-            ToCoordinator::ConnectReply { client, request, result } => {
+            ToCoordinator::ConnectReply {
+                client,
+                request,
+                result,
+            } => {
                 let actions = self.names.connected(from, client, request, result);
                 self.perform(actions);
             }
@@ -112,9 +143,14 @@ impl Executive {
     }
 
     fn explain_mismatch(&mut self, bind: &Bind, exported: Digest) {
-        let client = self.member(bind.process).map_or("a process", |member| member.plan.name());
+        let client = self
+            .member(bind.process)
+            .map_or("a process", |member| member.plan.process_name());
         let reason = self.contracts.explain(bind.contract, exported);
-        let text = format!("{client} (process {}) cannot bind {}: {reason}", bind.process, bind.path);
+        let text = format!(
+            "{client} (process {}) cannot bind {}: {reason}",
+            bind.process, bind.path
+        );
         self.record.notice(text);
     }
 }

@@ -1,4 +1,6 @@
 //! Processes: placement, the end of one, and its next start.
+//!
+//! Placement itself is `satrap_placement`'s; here stands what it is asked and what follows from the answer.
 
 use super::Executive;
 use crate::{
@@ -85,7 +87,10 @@ impl Member {
 impl Executive {
     /// The machine as placement sees it: kernels that run, and what is placed on them.
     pub fn world(&self) -> World {
-        let running = self.satellites.values().filter(|satellite| satellite.boot.is_some());
+        let running = self
+            .satellites
+            .values()
+            .filter(|satellite| satellite.boot.is_some());
         let mut world = World {
             kernels: running
                 .filter(|satellite| satellite.state == super::SatelliteState::Running)
@@ -129,11 +134,16 @@ impl Executive {
             return;
         };
         let waits = |member: &Member| matches!(member.state, MemberState::Waiting(at) if at <= now);
-        let waiting: Vec<usize> = (0..members.len()).filter(|index| waits(&members[*index])).collect();
+        let waiting: Vec<usize> = (0..members.len())
+            .filter(|index| waits(&members[*index]))
+            .collect();
         if waiting.is_empty() {
             return;
         }
-        let requests: Vec<_> = waiting.iter().map(|index| members[*index].plan.request.clone()).collect();
+        let requests: Vec<_> = waiting
+            .iter()
+            .map(|index| members[*index].plan.request.clone())
+            .collect();
         let plan = satrap_placement::plan(&self.world(), &requests);
         if !plan.refusals.is_empty() {
             let reasons: Vec<String> = plan.refusals.iter().map(ToString::to_string).collect();
@@ -161,7 +171,10 @@ impl Executive {
         self.next_process += 1;
         member.process = Some(process);
         member.kernel = Some(life);
-        member.placement = format!("on kernel {}, decided by {}", decision.kernel, decision.decided_by);
+        member.placement = format!(
+            "on kernel {}, decided by {}",
+            decision.kernel, decision.decided_by
+        );
         // A state with a place; `start` says which.
         member.state = MemberState::Starting;
         self.processes.insert(process, (app, index));
@@ -208,7 +221,8 @@ impl Executive {
     pub fn kill(&mut self, now: Now, process: ProcessId) -> Result<(), String> {
         self.now = now;
         let place = self.processes.get(&process).copied();
-        let (app, index) = place.ok_or_else(|| format!("there is no process {process}; `satrap ps` lists them"))?;
+        let (app, index) =
+            place.ok_or_else(|| format!("there is no process {process}; `satrap ps` lists them"))?;
         self.end_member(app, index);
         self.settle(app);
         Ok(())
@@ -219,8 +233,11 @@ impl Executive {
             return;
         }
         let log = self.processes[&process];
-        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.record.output(log, process, stream, bytes, wall.as_millis() as u64);
+        let wall = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        self.record
+            .output(log, process, stream, bytes, wall.as_millis() as u64);
     }
 
     pub(super) fn exited(&mut self, from: KernelLife, process: ProcessId, status: ExitStatus) {
@@ -264,7 +281,7 @@ impl Executive {
             Verdict::RestartAt(at) => MemberState::Waiting(at),
             Verdict::Stay | Verdict::GiveUp => MemberState::Exited,
         };
-        let name = member.plan.name().to_owned();
+        let name = member.plan.process_name().to_owned();
         let limit = member.plan.process.restart_limit;
         let restart_ms = match verdict {
             Verdict::RestartAt(at) => {
@@ -316,7 +333,8 @@ impl Executive {
 
     /// The process, if it is on that satellite: others may say nothing about it.
     pub(super) fn member_of(&mut self, life: KernelLife, process: ProcessId) -> Option<&mut Member> {
-        self.member_mut(process).filter(|member| member.kernel == Some(life))
+        self.member_mut(process)
+            .filter(|member| member.kernel == Some(life))
     }
 
     pub(super) fn set_state(&mut self, process: ProcessId, state: MemberState) {

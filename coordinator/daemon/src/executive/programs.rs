@@ -1,4 +1,6 @@
 //! Programs on satellites: loading, and what follows when one is refused.
+//!
+//! A program is sent to a satellite once and spawned there any number of times.
 
 use super::{Effect, Executive, MemberState};
 use crate::{api::Event, install::Program, namespace::KernelLife, supervise::Now};
@@ -22,7 +24,9 @@ impl Executive {
             length: artifact.length,
         };
         let load = Effect::Send(life, load, vec![artifact.file.clone()]);
-        let loaded = self.satellite_mut(life).and_then(|satellite| satellite.programs.get(&digest).copied());
+        let loaded = self
+            .satellite_mut(life)
+            .and_then(|satellite| satellite.programs.get(&digest).copied());
         self.set_state(process, MemberState::Loading(digest));
         match loaded {
             Some(true) => self.spawn(life, process, digest),
@@ -67,7 +71,8 @@ impl Executive {
             .collect();
         if let Err(reason) = &result {
             let path = old.path.display();
-            self.record.notice(format!("{path} could not be compiled again: {reason}"));
+            self.record
+                .notice(format!("{path} could not be compiled again: {reason}"));
         }
         for (life, process) in waiting {
             match &result {
@@ -114,7 +119,7 @@ impl Executive {
         let args = std::iter::once(member.program.name()).chain(plan.process.args.iter().cloned());
         let spec = ProcessSpec {
             process,
-            name: plan.name().to_owned(),
+            name: plan.process_name().to_owned(),
             artifact,
             args: args.collect(),
             limits: plan.process.limits,
@@ -139,7 +144,7 @@ impl Executive {
         }
         member.supervision.started(now);
         member.started = now;
-        let name = member.plan.name().to_owned();
+        let name = member.plan.process_name().to_owned();
         let Some((app, _)) = self.processes.get(&process).copied() else {
             return;
         };
@@ -154,7 +159,9 @@ impl Executive {
     /// Processes on a satellite whose start waits for an artifact.
     fn waiting_for(&self, life: KernelLife, artifact: Digest) -> Vec<ProcessId> {
         let waits = MemberState::Loading(artifact);
-        let members = self.members().filter(|(_, member)| member.kernel == Some(life) && member.state == waits);
+        let members = self
+            .members()
+            .filter(|(_, member)| member.kernel == Some(life) && member.state == waits);
         members.map(|(process, _)| process).collect()
     }
 }

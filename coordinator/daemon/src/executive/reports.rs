@@ -1,4 +1,6 @@
 //! What the executive knows, in the words of the control API.
+//!
+//! Read-only. Neighbour: `api::types` describes each field.
 
 use super::{App, Executive, Member, MemberState, Satellite, SatelliteState};
 use crate::{
@@ -27,17 +29,26 @@ impl Executive {
 
     /// Satellites.
     pub fn kernels(&self) -> Vec<api::Kernel> {
-        self.satellites.values().map(|satellite| self.kernel(satellite)).collect()
+        self.satellites
+            .values()
+            .map(|satellite| self.kernel(satellite))
+            .collect()
     }
 
     /// Applications with their processes.
     pub fn apps(&self, now: Now) -> Vec<api::App> {
-        self.apps.iter().map(|(id, app)| self.report_app(now, *id, app)).collect()
+        self.apps
+            .iter()
+            .map(|(id, app)| self.report_app(now, *id, app))
+            .collect()
     }
 
     /// Names that begin with `prefix`.
     pub fn list_names(&self, prefix: &str) -> Vec<api::Name> {
-        self.names.list(prefix).map(|(path, entry)| self.name(path, entry)).collect()
+        self.names
+            .list(prefix)
+            .map(|(path, entry)| self.name(path, entry))
+            .collect()
     }
 
     /// Endpoints of all processes, by the latest figures.
@@ -68,7 +79,7 @@ impl Executive {
         let mut logs = Vec::new();
         for (id, app) in &self.apps {
             for (index, member) in app.members.iter().enumerate() {
-                let name = member.plan.name();
+                let name = member.plan.process_name();
                 let named = |wanted: &str| {
                     let number = wanted.parse().ok().map(ProcessId);
                     name == wanted
@@ -119,7 +130,11 @@ impl Executive {
             attached: app.attached,
             age_ms: milliseconds(now.saturating_sub(app.started)),
             exit_code: app.ended.then_some(app.code.unwrap_or(0)),
-            processes: app.members.iter().map(|member| self.process(now, id, app, member)).collect(),
+            processes: app
+                .members
+                .iter()
+                .map(|member| self.process(now, id, app, member))
+                .collect(),
         }
     }
 
@@ -129,7 +144,7 @@ impl Executive {
             id: member.process.map_or(0, |process| process.0),
             app: id,
             app_name: app.name.clone(),
-            name: member.plan.name().to_owned(),
+            name: member.plan.process_name().to_owned(),
             kernel: member.kernel.map(|life| life.kernel.0),
             state: match member.state {
                 MemberState::Waiting(_) => api::ProcessState::Waiting,
@@ -162,7 +177,9 @@ impl Executive {
     fn name(&self, path: &str, entry: &Entry) -> api::Name {
         let (process, contract) = match entry.object {
             Object::Kernel => (None, None),
-            Object::Service { process, contract, .. } => (Some(process.0), Some(contract)),
+            Object::Service {
+                process, contract, ..
+            } => (Some(process.0), Some(contract)),
         };
         api::Name {
             path: path.to_owned(),
@@ -170,7 +187,9 @@ impl Executive {
             generation: entry.owner.generation,
             process,
             contract: contract.map(|digest| digest.to_string()),
-            contract_name: contract.and_then(|digest| self.contracts.name(digest)).map(str::to_owned),
+            contract_name: contract
+                .and_then(|digest| self.contracts.name(digest))
+                .map(str::to_owned),
             attributes: entry.attributes.clone(),
         }
     }
@@ -180,7 +199,7 @@ impl Executive {
             return String::new();
         };
         let app = &self.apps[app];
-        format!("{}/{}", app.name, app.members[*index].plan.name())
+        format!("{}/{}", app.name, app.members[*index].plan.process_name())
     }
 }
 

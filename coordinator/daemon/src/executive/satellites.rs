@@ -1,4 +1,6 @@
 //! Satellites: boot, the exchange of peers, death, and the next life.
+//!
+//! The order of a satellite's obituary matters: the next life first, then its peers, names and processes.
 
 use super::{Effect, Executive};
 use crate::{
@@ -124,7 +126,10 @@ impl Executive {
         let Some(satellite) = self.satellite_mut(life) else {
             return;
         };
-        if !matches!(satellite.state, SatelliteState::Booting(_) | SatelliteState::Running) {
+        if !matches!(
+            satellite.state,
+            SatelliteState::Booting(_) | SatelliteState::Running
+        ) {
             return;
         }
         let verdict = match stopping {
@@ -148,7 +153,10 @@ impl Executive {
     /// A peer's accusation: what a satellite wrote into its own export was garbage. Only it writes there, and
     /// without a link it is no use to the others, so it starts anew.
     pub(super) fn link_failed(&mut self, from: KernelLife, accused: KernelLife, reason: &str) {
-        let reason = format!("it wrote garbage on its link to /kernel/{}: {reason}", from.kernel);
+        let reason = format!(
+            "it wrote garbage on its link to /kernel/{}: {reason}",
+            from.kernel
+        );
         self.lost(self.now, accused, &reason);
     }
 
@@ -162,7 +170,10 @@ impl Executive {
             return self.lost(now, life, "it said twice that it is ready");
         };
         if files.len() != READY_FILES {
-            let reason = format!("it came with {} file descriptors instead of {READY_FILES}", files.len());
+            let reason = format!(
+                "it came with {} file descriptors instead of {READY_FILES}",
+                files.len()
+            );
             return self.lost(now, life, &reason);
         }
         let boot = now.saturating_sub(since);
@@ -200,7 +211,11 @@ impl Executive {
             }
         }
         for life in late {
-            self.lost(now, life, &format!("it was not ready within {} s", BOOT_TIMEOUT.as_secs()));
+            self.lost(
+                now,
+                life,
+                &format!("it was not ready within {} s", BOOT_TIMEOUT.as_secs()),
+            );
         }
         for last in due {
             self.relaunch(last);
@@ -219,17 +234,28 @@ impl Executive {
     /// Lives that have a control socket.
     pub(super) fn lives(&self) -> Vec<KernelLife> {
         let live = |satellite: &&Satellite| {
-            matches!(satellite.state, SatelliteState::Booting(_) | SatelliteState::Running)
+            matches!(
+                satellite.state,
+                SatelliteState::Booting(_) | SatelliteState::Running
+            )
         };
-        self.satellites.values().filter(live).map(|satellite| satellite.life).collect()
+        self.satellites
+            .values()
+            .filter(live)
+            .map(|satellite| satellite.life)
+            .collect()
     }
 
     pub(super) fn is_current(&self, life: KernelLife) -> bool {
-        self.satellites.get(&life.kernel).is_some_and(|satellite| satellite.life == life)
+        self.satellites
+            .get(&life.kernel)
+            .is_some_and(|satellite| satellite.life == life)
     }
 
     pub(super) fn satellite_mut(&mut self, life: KernelLife) -> Option<&mut Satellite> {
-        self.satellites.get_mut(&life.kernel).filter(|satellite| satellite.life == life)
+        self.satellites
+            .get_mut(&life.kernel)
+            .filter(|satellite| satellite.life == life)
     }
 
     /// Whether some satellite will be ready soon: placement waits for it.
@@ -303,7 +329,11 @@ impl Executive {
 
     fn introduce(&mut self, newcomer: KernelLife) {
         let (about_newcomer, newcomers_files) = self.satellites[&newcomer.kernel].peer_up();
-        for peer in self.satellites.values().filter(|satellite| satellite.is_running()) {
+        for peer in self
+            .satellites
+            .values()
+            .filter(|satellite| satellite.is_running())
+        {
             if peer.life == newcomer {
                 continue;
             }

@@ -1,4 +1,6 @@
 //! The socket's place: a folder and a socket for its owner alone, one coordinator at a time.
+//!
+//! A lock beside the socket says who serves it: it ends with its process, so nothing stale can hold it.
 
 use rustix::fs::{FlockOperation, flock};
 use std::{
@@ -13,7 +15,11 @@ use std::{
 
 /// `$SATRAP_SOCKET`, `$XDG_RUNTIME_DIR/satrap/control.sock`, or `/tmp/satrap-UID/control.sock`.
 pub fn default_path() -> PathBuf {
-    let named = |variable| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = |variable| {
+        env::var_os(variable)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     named("SATRAP_SOCKET")
         .or_else(|| named("XDG_RUNTIME_DIR").map(|folder| folder.join("satrap/control.sock")))
         .unwrap_or_else(|| {
@@ -73,8 +79,15 @@ impl Address {
         let io = |error| ServeError::Io(path.to_owned(), error);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
-        check_folder(folder).map_err(io)?.then_some(()).ok_or_else(|| ServeError::Exposed(folder.to_owned()))?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(io)?;
+        check_folder(folder)
+            .map_err(io)?
+            .then_some(())
+            .ok_or_else(|| ServeError::Exposed(folder.to_owned()))?;
         let lock = lock(path)?;
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
@@ -109,12 +122,19 @@ fn check_folder(folder: &Path) -> io::Result<bool> {
 fn lock(socket: &Path) -> Result<fs::File, ServeError> {
     let path = socket.with_extension("lock");
     let io = |error| ServeError::Io(path.clone(), error);
-    let opened = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let opened = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path);
     let mut file = opened.map_err(io)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
         Err(rustix::io::Errno::WOULDBLOCK) => {
-            let pid = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+            let pid = fs::read_to_string(&path)
+                .ok()
+                .and_then(|text| text.trim().parse().ok());
             return Err(ServeError::Taken(socket.to_owned(), pid));
         }
         Err(error) => return Err(io(error.into())),
@@ -152,7 +172,10 @@ mod tests {
         let path = folder.join("control.sock");
         let first = Address::bind(&path).unwrap();
         let refused = Address::bind(&path).err().unwrap().to_string();
-        assert!(refused.contains(&std::process::id().to_string()) && refused.contains("satrap down"), "{refused}");
+        assert!(
+            refused.contains(&std::process::id().to_string()) && refused.contains("satrap down"),
+            "{refused}"
+        );
         drop(first);
         drop(UnixListener::bind(&path).unwrap());
         assert!(path.exists(), "a stale socket is there");
@@ -165,7 +188,10 @@ mod tests {
         let folder = folder("exposed");
         fs::create_dir_all(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(Address::bind(&folder.join("s")), Err(ServeError::Exposed(_))));
+        assert!(matches!(
+            Address::bind(&folder.join("s")),
+            Err(ServeError::Exposed(_))
+        ));
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,4 +1,6 @@
 //! Chunked transfer coding (RFC 9112 §7.1), the receiving half, as a state machine fed with what came.
+//!
+//! It keeps nothing but the line of a chunk's size; the body goes straight to the caller.
 
 /// Longest line of a chunk's size, in bytes.
 const SIZE_LINE_MAX: usize = 64;
@@ -93,8 +95,18 @@ mod tests {
 
     #[test]
     fn a_wrong_size_is_refused() {
-        for wrong in [&b"xyz\r\n"[..], b"\r\n", b"5\r\nhelloX", &[b'1'; 100], b"ffffffffffffffffff\r\n"] {
-            assert_eq!(Chunked::default().feed(wrong, &mut Vec::new()), Err(Malformed), "{wrong:?}");
+        for wrong in [
+            &b"xyz\r\n"[..],
+            b"\r\n",
+            b"5\r\nhelloX",
+            &[b'1'; 100],
+            b"ffffffffffffffffff\r\n",
+        ] {
+            assert_eq!(
+                Chunked::default().feed(wrong, &mut Vec::new()),
+                Err(Malformed),
+                "{wrong:?}"
+            );
         }
     }
 }

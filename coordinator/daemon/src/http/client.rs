@@ -1,4 +1,6 @@
 //! The client: the same calls, made over the socket.
+//!
+//! It believes nothing that it reads: heads, chunks and values are bounded and checked.
 
 use super::{FIELDS_MAX, HEAD_MAX, VALUE_MAX, chunked::Chunked};
 use crate::api::{ApiError, Call, Control, Flow};
@@ -33,7 +35,11 @@ impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConnectError::NotRunning(socket) => {
-                write!(f, "no coordinator runs on {}; start one with `satrap up`", socket.display())
+                write!(
+                    f,
+                    "no coordinator runs on {}; start one with `satrap up`",
+                    socket.display()
+                )
             }
             ConnectError::Io(socket, error) => write!(f, "cannot connect to {}: {error}", socket.display()),
         }
@@ -53,7 +59,9 @@ impl Client {
 
     fn open(&self) -> Result<UnixStream, ConnectError> {
         UnixStream::connect(&self.socket).map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::ConnectionRefused => ConnectError::NotRunning(self.socket.clone()),
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+                ConnectError::NotRunning(self.socket.clone())
+            }
             _ => ConnectError::Io(self.socket.clone(), error),
         })
     }
@@ -81,7 +89,10 @@ impl Control for Client {
             sink(value);
             return Ok(());
         }
-        let reason = value.get("error").and_then(Value::as_str).unwrap_or("no reason given");
+        let reason = value
+            .get("error")
+            .and_then(Value::as_str)
+            .unwrap_or("no reason given");
         Err(ApiError::new(head.status, reason))
     }
 }
@@ -155,7 +166,11 @@ impl Inbox {
         }
     }
 
-    fn value(&mut self, length: usize, sink: &mut dyn FnMut(Value) -> Flow) -> Result<Option<Value>, ApiError> {
+    fn value(
+        &mut self,
+        length: usize,
+        sink: &mut dyn FnMut(Value) -> Flow,
+    ) -> Result<Option<Value>, ApiError> {
         if length > VALUE_MAX {
             return Err(not_understood());
         }
@@ -175,7 +190,9 @@ impl Inbox {
         let mut chunked = Chunked::default();
         let mut body = Vec::new();
         loop {
-            chunked.feed(&self.buffer, &mut body).map_err(|_| not_understood())?;
+            chunked
+                .feed(&self.buffer, &mut body)
+                .map_err(|_| not_understood())?;
             self.buffer.clear();
             while let Some(end) = body.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = body.drain(..=end).collect();
@@ -207,13 +224,18 @@ fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, ApiError> {
         return Ok(None);
     };
     let field = |name: &str| {
-        let named = parsed.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+        let named = parsed
+            .headers
+            .iter()
+            .find(|field| field.name.eq_ignore_ascii_case(name));
         named.and_then(|field| std::str::from_utf8(field.value).ok())
     };
     let head = Head {
         status: parsed.code.unwrap_or(0),
         chunked: field("transfer-encoding") == Some("chunked"),
-        length: field("content-length").and_then(|text| text.parse().ok()).unwrap_or(0),
+        length: field("content-length")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0),
     };
     Ok(Some((head, length)))
 }
@@ -223,9 +245,15 @@ fn lost(error: io::Error) -> ApiError {
 }
 
 fn closed() -> ApiError {
-    ApiError::new(0, "the coordinator closed the connection before its answer was complete")
+    ApiError::new(
+        0,
+        "the coordinator closed the connection before its answer was complete",
+    )
 }
 
 fn not_understood() -> ApiError {
-    ApiError::new(0, "the coordinator's answer is not understood; are satrap and it of the same version?")
+    ApiError::new(
+        0,
+        "the coordinator's answer is not understood; are satrap and it of the same version?",
+    )
 }

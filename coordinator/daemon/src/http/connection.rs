@@ -1,4 +1,6 @@
 //! One connection: requests in, answers out, streams in chunks of one JSON line each.
+//!
+//! The peer's user is checked first. A client that leaves ends what is attached to it.
 
 use super::request;
 use crate::{
@@ -132,7 +134,10 @@ impl Answer<'_> {
 /// Whether the client has closed its end.
 fn is_gone(stream: &UnixStream) -> bool {
     let mut places = [PollFd::new(stream, PollFlags::RDHUP)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
     poll(&mut places, Some(&now)).is_ok() && places[0].revents().intersects(gone)
 }

@@ -1,4 +1,6 @@
 //! The server: accepts connections until the coordinator shall stop.
+//!
+//! It gives each connection a thread; what that thread says is in `connection`.
 
 use super::{CONNECTIONS_MAX, ServeError, address::Address, connection};
 use crate::service::Service;

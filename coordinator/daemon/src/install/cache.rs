@@ -1,4 +1,6 @@
 //! The content-addressed cache: a folder of artifacts, each named by everything that it depends on.
+//!
+//! Nothing in it is trusted: every artifact is authenticated when it is opened.
 
 use std::{
     env, fs,
@@ -34,7 +36,11 @@ impl Cache {
     /// `$SATRAP_CACHE`, `$XDG_CACHE_HOME/satrap`, `~/.cache/satrap`, or a folder of this user below the
     /// temporary one.
     pub fn default_folder() -> PathBuf {
-        let named = |variable| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = |variable| {
+            env::var_os(variable)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         named("SATRAP_CACHE")
             .or_else(|| named("XDG_CACHE_HOME").map(|home| home.join("satrap")))
             .or_else(|| named("HOME").map(|home| home.join(".cache/satrap")))

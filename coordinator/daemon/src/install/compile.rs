@@ -1,4 +1,6 @@
 //! One run of `satrap-compiler`: a child process with a time limit, whose progress comes as JSON lines.
+//!
+//! The child may be killed at any moment: what it writes counts only after it has succeeded.
 
 use crate::api::Stage;
 use satrap_abi::artifact::Target;
@@ -20,8 +22,8 @@ const COMPLAINT_MAX: u64 = 16 << 10;
 /// How often a running compiler is looked at.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Told how far a compilation is: the stage, and percent of the whole.
-pub(super) type Progress<'a> = &'a dyn Fn(Stage, u8);
+/// Told how far a compilation is.
+pub(super) type Progress<'a> = &'a dyn Fn(Stage);
 
 /// The compiler's program.
 #[derive(Clone, Debug)]
@@ -32,10 +34,13 @@ pub struct Compiler {
 
 /// A line that the compiler prints. Fields that are not known here are passed over.
 #[derive(Deserialize)]
-struct Line {
-    stage: Option<Stage>,
-    percent: Option<f64>,
-    error: Option<String>,
+#[serde(tag = "stage", rename_all = "kebab-case")]
+enum Line {
+    Validate,
+    Rewrite,
+    Compile,
+    Done,
+    Error { message: String },
 }
 
 impl Compiler {
@@ -59,12 +64,11 @@ impl Compiler {
         let mut refusal = None;
         loop {
             match said.recv_timeout(PATIENCE) {
-                Ok(line) => {
-                    if let Some(stage) = line.stage {
-                        progress(stage, line.percent.unwrap_or(0.0).clamp(0.0, 100.0) as u8);
-                    }
-                    refusal = refusal.or(line.error);
-                }
+                Ok(Line::Validate) => progress(Stage::Validate),
+                Ok(Line::Rewrite) => progress(Stage::Rewrite),
+                Ok(Line::Compile) => progress(Stage::Compile),
+                Ok(Line::Done) => progress(Stage::Done),
+                Ok(Line::Error { message }) => refusal = Some(without_path(source, &message)),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -77,7 +81,9 @@ impl Compiler {
                 });
             }
         }
-        let status = child.wait().map_err(|error| format!("cannot wait for the compiler: {error}"))?;
+        let status = child
+            .wait()
+            .map_err(|error| format!("cannot wait for the compiler: {error}"))?;
         if status.success() {
             return Ok(());
         }
@@ -104,6 +110,12 @@ impl Compiler {
             format!("cannot start the compiler {program}: {error}; name its folder with SATRAP_BIN_DIR")
         })
     }
+}
+
+/// The compiler names the program, and so does whoever shows its words.
+fn without_path(source: &Path, message: &str) -> String {
+    let prefix = format!("{}: ", source.display());
+    message.strip_prefix(&prefix).unwrap_or(message).to_owned()
 }
 
 /// Reads both streams of a compiler until they end.

@@ -1,7 +1,9 @@
 //! Installing many programs at once: a fixed number of workers takes jobs from one list.
+//!
+//! The first failure stops the others and is the one that is reported.
 
 use super::{InstallError, Installer, PROGRAM_MAX, Program, StoredArtifact, cache::read_bounded};
-use crate::api::{Event, InstallResult};
+use crate::api::{Event, InstallResult, Stage};
 use satrap_abi::artifact::Target;
 use std::{
     collections::BTreeMap,
@@ -165,12 +167,12 @@ fn work(
         index,
         total,
     });
-    let progress = |stage, percent| {
+    let progress = |stage: Stage| {
         tell(Event::InstallProgress {
             program: program.clone(),
             target: target.clone(),
             stage,
-            percent,
+            percent: stage.percent(),
         });
     };
     let began = Instant::now();

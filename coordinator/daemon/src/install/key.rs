@@ -1,4 +1,6 @@
 //! The secret under which artifacts are authenticated: made at first use, readable by its owner alone.
+//!
+//! Whoever knows it can make a satellite run any code, so a key that others may know is refused.
 
 use satrap_abi::artifact::Key;
 use std::{
@@ -42,7 +44,10 @@ impl fmt::Display for KeyError {
             }
             KeyError::Length(path) => {
                 let path = path.display();
-                write!(f, "the artifact key {path} is not 32 bytes long; remove it, and a new one is made")
+                write!(
+                    f,
+                    "the artifact key {path} is not 32 bytes long; remove it, and a new one is made"
+                )
             }
         }
     }
@@ -53,7 +58,11 @@ impl std::error::Error for KeyError {}
 impl KeyFile {
     /// `$XDG_STATE_HOME/satrap/key`, `~/.local/state/satrap/key`, or a file in the cache.
     pub fn default_path(cache: &Path) -> PathBuf {
-        let named = |variable| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = |variable| {
+            env::var_os(variable)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         // A cache of its own has a key of its own, so that tests and users never share one unasked.
         if env::var_os("SATRAP_CACHE").is_some() {
             return cache.join("key");
@@ -106,7 +115,11 @@ fn create(path: &Path) -> io::Result<()> {
         filled += rustix::rand::getrandom(&mut key[filled..], rustix::rand::GetRandomFlags::empty())?;
     }
     let fresh = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh)?;
     let linked = file.write_all(&key).and_then(|()| fs::hard_link(&fresh, path));
     fs::remove_file(&fresh)?;
     match linked {

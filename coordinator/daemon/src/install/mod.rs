@@ -110,7 +110,8 @@ impl Installer {
         fs::rename(&fresh, &kept).map_err(|error| format!("cannot write {}: {error}", kept.display()))?;
         let made = StoredArtifact::open(&kept, &self.key)?;
         made.map(|made| (made, false)).ok_or_else(|| {
-            "the compiler's artifact is not authentic; is another satrap using another key on this cache?".into()
+            "the compiler's artifact is not authentic; is another satrap using another key on this cache?"
+                .into()
         })
     }
 }

@@ -1,8 +1,10 @@
 //! An installed program: its artifacts by target, and the contracts that it speaks.
+//!
+//! Neighbours: the executive sends the file to satellites, `contracts` explains with the texts.
 
 use super::cache::read_bounded;
-use satrap_abi::artifact::{ARTIFACT_MAX, Artifact, Key, Target};
 use satrap_abi::Digest;
+use satrap_abi::artifact::{ARTIFACT_MAX, Artifact, Key, Target};
 use std::{collections::BTreeMap, fs, io, os::fd::OwnedFd, path::Path, path::PathBuf, sync::Arc};
 
 /// A contract in a program's contract section.
@@ -49,7 +51,10 @@ impl Program {
 
     /// Contracts, the same for every target.
     pub fn contracts(&self) -> &[Contract] {
-        self.artifacts.values().next().map_or(&[], |artifact| &artifact.contracts)
+        self.artifacts
+            .values()
+            .next()
+            .map_or(&[], |artifact| &artifact.contracts)
     }
 
     /// The artifact for a satellite of that platform.
@@ -87,7 +92,8 @@ impl StoredArtifact {
             fs::remove_file(path).map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
             return Ok(None);
         };
-        let file = fs::File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+        let file =
+            fs::File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
         Ok(Some(StoredArtifact {
             path: path.to_owned(),
             file: Arc::new(file.into()),

@@ -1,4 +1,6 @@
 //! Installation with a compiler of our own making: a shell script that says and does what a test wants.
+//!
+//! Artifacts are real ones, sealed under the test's key; only their native code is not.
 
 use super::*;
 use crate::api::InstallResult;
@@ -22,7 +24,8 @@ impl Folder {
 
     /// An installer whose compiler is this script; `$output` and `$program` are set in it.
     fn installer(&self, script: &str) -> Installer {
-        let head = "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 = --output ] && output=$2; shift; done; program=$1\n";
+        let head =
+            "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 = --output ] && output=$2; shift; done; program=$1\n";
         let compiler = self.write("compiler", format!("{head}{script}"));
         fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
         let key = KeyFile::load_or_create(&self.0.join("key")).unwrap();
@@ -64,7 +67,7 @@ fn results(events: &[Event]) -> Vec<InstallResult> {
 fn a_program_is_compiled_once_and_found_in_the_cache_after() {
     let folder = Folder::new("once");
     let installer = folder.installer(&format!(
-        "echo '{{\"stage\":\"compile\",\"percent\":40}}'; cp {}/made \"$output\"",
+        "echo '{{\"stage\":\"compile\",\"milliseconds\":4}}'; cp {}/made \"$output\"",
         folder.0.display()
     ));
     folder.write("made", artifact(&installer.key()));
@@ -72,7 +75,11 @@ fn a_program_is_compiled_once_and_found_in_the_cache_after() {
     let (first, programs) = events(&installer, std::slice::from_ref(&program));
     assert_eq!(programs.unwrap()[0].artifacts.len(), 1);
     assert!(matches!(results(&first)[..], [InstallResult::Compiled { .. }]));
-    assert!(first.iter().any(|event| matches!(event, Event::InstallProgress { percent: 40, .. })));
+    assert!(
+        first
+            .iter()
+            .any(|event| matches!(event, Event::InstallProgress { percent: 20, .. }))
+    );
     let (second, _) = events(&installer, &[program]);
     assert_eq!(results(&second), [InstallResult::Cached]);
 }
@@ -97,26 +104,35 @@ fn a_corrupt_cache_entry_is_made_again() {
 #[test]
 fn a_repair_makes_an_artifact_again_that_looks_right() {
     let folder = Folder::new("repair");
-    let installer = folder.installer(&format!("echo x >> {0}/runs; cp {0}/made \"$output\"", folder.0.display()));
+    let installer = folder.installer(&format!(
+        "echo x >> {0}/runs; cp {0}/made \"$output\"",
+        folder.0.display()
+    ));
     folder.write("made", artifact(&installer.key()));
     let path = folder.write("a.wasm", b"wasm");
     let program = events(&installer, &[path]).1.unwrap().remove(0);
     installer.repair(&program).unwrap();
-    assert_eq!(fs::read_to_string(folder.0.join("runs")).unwrap().lines().count(), 2);
+    assert_eq!(
+        fs::read_to_string(folder.0.join("runs")).unwrap().lines().count(),
+        2
+    );
 }
 
 #[test]
 fn the_compilers_own_words_reach_the_operator_and_name_the_program() {
     let folder = Folder::new("words");
     let installer = folder.installer(
-        "case $program in *bad*) echo '{\"error\":\"no entry point\"}'; exit 1;; *) exec sleep 20;; esac",
+        "case $program in *bad*) echo '{\"stage\":\"error\",\"message\":\"'$program': no entry point\"}'; exit 1;; *) exec sleep 20;; esac",
     );
     let good = folder.write("good.wasm", b"good");
     let bad = folder.write("bad.wasm", b"bad");
     let began = Instant::now();
     let error = events(&installer, &[good, bad.clone()]).1.unwrap_err();
     assert_eq!((error.program, error.reason.as_str()), (bad, "no entry point"));
-    assert!(began.elapsed().as_secs() < 10, "the other compiler was not stopped");
+    assert!(
+        began.elapsed().as_secs() < 10,
+        "the other compiler was not stopped"
+    );
 }
 
 #[test]
@@ -124,7 +140,9 @@ fn an_artifact_under_another_key_is_refused() {
     let folder = Folder::new("otherkey");
     let installer = folder.installer(&format!("cp {}/made \"$output\"", folder.0.display()));
     folder.write("made", artifact(&[9; 32]));
-    let error = events(&installer, &[folder.write("a.wasm", b"wasm")]).1.unwrap_err();
+    let error = events(&installer, &[folder.write("a.wasm", b"wasm")])
+        .1
+        .unwrap_err();
     assert!(error.reason.contains("not authentic"), "{error}");
 }
 
@@ -135,7 +153,9 @@ fn a_missing_program_and_a_missing_compiler_are_told_apart() {
     let error = events(&installer, &[folder.0.join("none.wasm")]).1.unwrap_err();
     assert!(error.to_string().contains("cannot read the program"), "{error}");
     fs::remove_file(folder.0.join("compiler")).unwrap();
-    let error = events(&installer, &[folder.write("a.wasm", b"wasm")]).1.unwrap_err();
+    let error = events(&installer, &[folder.write("a.wasm", b"wasm")])
+        .1
+        .unwrap_err();
     assert!(error.reason.contains("SATRAP_BIN_DIR"), "{error}");
 }
 
@@ -147,5 +167,8 @@ fn a_key_is_made_once_and_an_exposed_one_is_refused() {
     assert_eq!(first.key, KeyFile::load_or_create(&path).unwrap().key);
     assert_ne!(first.key, [0; 32]);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    assert!(matches!(KeyFile::load_or_create(&path), Err(KeyError::Exposed(_))));
+    assert!(matches!(
+        KeyFile::load_or_create(&path),
+        Err(KeyError::Exposed(_))
+    ));
 }

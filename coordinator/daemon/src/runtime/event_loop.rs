@@ -1,4 +1,6 @@
 //! The event loop: wait, take frames, let the executive decide, carry out. Thin on purpose.
+//!
+//! The lock is held only while something is decided; no satellite can hold it up.
 
 use super::{Shared, State, link::reap};
 use crate::{namespace::KernelLife, satellite::Received};
@@ -44,10 +46,17 @@ impl Shared {
     }
 
     fn timeout(&self, state: &State) -> Option<Timespec> {
-        let deadline = state.executive.next_deadline().map(|due| due.saturating_sub(self.now()));
+        let deadline = state
+            .executive
+            .next_deadline()
+            .map(|due| due.saturating_sub(self.now()));
         let reap = (!state.dying.is_empty()).then_some(REAP_AGAIN);
         // Times here are far below the range of a timespec.
-        deadline.into_iter().chain(reap).min().and_then(|wait| wait.try_into().ok())
+        deadline
+            .into_iter()
+            .chain(reap)
+            .min()
+            .and_then(|wait| wait.try_into().ok())
     }
 
     /// Waits, and says which satellites have something to say, and which of those are dead.

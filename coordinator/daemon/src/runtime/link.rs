@@ -1,4 +1,6 @@
 //! The runtime's hold on one life of a satellite: its control socket and its operating-system process.
+//!
+//! It exists from launch to death; what the executive says to a satellite without a link goes nowhere.
 
 use crate::{
     namespace::KernelLife,

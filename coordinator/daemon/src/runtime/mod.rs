@@ -69,7 +69,9 @@ impl Shared {
     /// Starts the event loop; it ends when the executive is shutting down and every satellite is gone.
     pub fn start(self: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
         let shared = self.clone();
-        thread::Builder::new().name("satrap-events".into()).spawn(move || shared.run())
+        thread::Builder::new()
+            .name("satrap-events".into())
+            .spawn(move || shared.run())
     }
 
     /// Time since the coordinator's start.
@@ -165,7 +167,10 @@ impl Shared {
     fn repair(self: &Arc<Shared>, program: Arc<Program>) {
         let shared = self.clone();
         thread::spawn(move || {
-            let result = shared.installer.repair(&program).map_err(|error| error.to_string());
+            let result = shared
+                .installer
+                .repair(&program)
+                .map_err(|error| error.to_string());
             shared.act(|executive, now| executive.repaired(now, &program, result));
         });
     }

@@ -1,4 +1,6 @@
 //! Hosted satellites: each is a process `satrap-hosted`, whose control socket is its standard input.
+//!
+//! Neighbour: `platforms/hosted` is the other side.
 
 use super::{Launched, Launcher, pair};
 use satrap_abi::{KernelId, artifact::Target};

@@ -1,4 +1,6 @@
 //! What it takes to start a satellite, whatever it runs on.
+//!
+//! The runtime knows satellites only through this trait; tests bring their own.
 
 use satrap_abi::{KernelId, artifact::Target};
 use std::{io, os::fd::OwnedFd, process::Child};

@@ -65,7 +65,7 @@ pub enum Received {
 pub enum SendFailure {
     /// It is larger than a frame may be.
     TooLarge,
-    /// The satellite does not read: more than [`BACKLOG_MAX`] bytes wait for it.
+    /// The satellite does not read: too many bytes wait for it.
     Stuck,
     /// The other end is closed.
     Closed,
@@ -77,7 +77,10 @@ impl fmt::Display for SendFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SendFailure::TooLarge => write!(f, "a control frame would be larger than {FRAME_MAX} bytes"),
-            SendFailure::Stuck => write!(f, "it has stopped reading its control socket ({BACKLOG_MAX} bytes wait)"),
+            SendFailure::Stuck => write!(
+                f,
+                "it has stopped reading its control socket ({BACKLOG_MAX} bytes wait)"
+            ),
             SendFailure::Closed => f.write_str("it closed its control socket"),
             SendFailure::System(error) => write!(f, "its control socket failed: {error}"),
         }
@@ -150,7 +153,10 @@ impl ControlSocket {
         if received.bytes == 0 {
             return Received::Closed;
         }
-        if received.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        if received
+            .flags
+            .intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC)
+        {
             return Received::Garbage("a control frame was too large or carried too many files".into());
         }
         match decode(&buffer[..received.bytes]) {
@@ -212,7 +218,13 @@ mod tests {
         let mut buffer = [0; 64];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES_MAX))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let got = recvmsg(&theirs, &mut [IoSliceMut::new(&mut buffer)], &mut ancillary, RecvFlags::empty()).unwrap();
+        let got = recvmsg(
+            &theirs,
+            &mut [IoSliceMut::new(&mut buffer)],
+            &mut ancillary,
+            RecvFlags::empty(),
+        )
+        .unwrap();
         assert_eq!(decode(&buffer[..got.bytes]), Ok(ToSatellite::StatsRequest));
         let mut arrived = files_of(&mut ancillary);
         assert_eq!(arrived.len(), 1);
@@ -231,8 +243,14 @@ mod tests {
         assert!(matches!(receive(&ours), Received::Nothing));
         write(&theirs, &[255; 100]);
         assert!(matches!(receive(&ours), Received::Garbage(_)));
-        write(&theirs, &encode(&ToCoordinator::Unregister { service: 3 }).unwrap());
-        assert!(matches!(receive(&ours), Received::Frame(ToCoordinator::Unregister { service: 3 }, _)));
+        write(
+            &theirs,
+            &encode(&ToCoordinator::Unregister { service: 3 }).unwrap(),
+        );
+        assert!(matches!(
+            receive(&ours),
+            Received::Frame(ToCoordinator::Unregister { service: 3 }, _)
+        ));
         drop(theirs);
         assert!(matches!(receive(&ours), Received::Closed));
     }
@@ -251,7 +269,10 @@ mod tests {
     #[test]
     fn what_waited_is_sent_in_order_once_there_is_room() {
         let (mut ours, theirs) = sockets();
-        let down = |generation| ToSatellite::PeerDown { kernel: KernelId(1), generation };
+        let down = |generation| ToSatellite::PeerDown {
+            kernel: KernelId(1),
+            generation,
+        };
         for generation in 0..5000 {
             ours.send(&down(generation), Vec::new()).unwrap();
         }
