@@ -1,4 +1,5 @@
 //! From processes of the file to processes that run: copies, and requests for placement.
+//! Neighbours: `model` is what the file says; the coordinator starts what comes out here.
 
 use satrap_placement::Request;
 

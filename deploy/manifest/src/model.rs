@@ -1,4 +1,5 @@
 //! What a manifest says, checked. The table of fields for people is in each type's documentation.
+//! Plain data: `read` makes it from text, `instance` turns it into what is started.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Sizes in bytes, as people write them.
+//! Sizes in bytes, as people write them. Units are the ones in common use, and what is shown reads back.
+//! Whole numbers only, so that no rounding is ever in question.
 
 /// Units and what they are worth. One letter means the power of 1024, as for the tools that came before.
 const UNITS: [(&str, u64); 11] = [

@@ -1,4 +1,5 @@
 //! Did you mean: the nearest of some names by edit distance, where one is near enough to be a slip.
+//! Used for keys, paths, and the processes and channels of overrides.
 
 /// Longer names are not compared: the time goes with the square of the length.
 const COMPARED_MAX: usize = 256;

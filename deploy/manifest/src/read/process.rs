@@ -1,4 +1,5 @@
-//! Reading one `[[process]]`.
+//! Reading one `[[process]]`. Ranges and defaults are those that `model` states; what concerns several
+//! processes is only marked here, and judged in `check`.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
