@@ -66,7 +66,9 @@ impl<T: ?Sized> SpinLock<T> {
     #[inline(always)]
     fn take(&self) -> bool {
         // SYNC POINT lock-acquire: pairs with lock-release; what the last holder wrote is visible here.
-        self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.locked
+            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
     }
 }
 

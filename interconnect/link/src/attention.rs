@@ -99,9 +99,7 @@ impl<M: Memory> PeerAttention<M> {
             _ => Some(Attention::Parked),
         }
     }
-}
 
-impl<M> PeerAttention<M> {
     /// The bell may have been lost: the next look rings again for the same setting.
     pub fn forget(&self) {
         self.rung.store(0, Relaxed);

@@ -204,3 +204,96 @@ impl PeerExport {
         self.0.generation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attention, FrameReceiver, FrameSender};
+
+    fn open(memory: &[Region; 2], generations: [u32; 2]) -> [PeerExport; 2] {
+        [0, 1].map(|i| PeerExport::open(memory[i].clone(), KernelId(i as u16 + 1), generations[i]).unwrap())
+    }
+
+    #[test]
+    fn frames_pass_between_two_exports_and_restarts_are_noticed() {
+        let memory = [0, 1].map(|_| Region::from_heap(2 << 20));
+        let first = Export::format(memory[0].clone(), KernelId(1), 0).unwrap();
+        for generation in 0..3 {
+            let second = Export::format(memory[1].clone(), KernelId(2), generation).unwrap();
+            let seen = open(&memory, [0, generation]);
+            let mut to_second = first.ring_to(&seen[1]).unwrap();
+            let mut from_first = second.ring_from(&seen[0]).unwrap();
+            let mut to_first = second.ring_to(&seen[0]).unwrap();
+            let mut from_second = first.ring_from(&seen[1]).unwrap();
+            assert!(from_first.is_empty() && from_second.is_empty());
+            for number in 0..300 {
+                to_second.send(&[number << 8]).unwrap();
+                to_first.send(&[number << 8, 1]).unwrap();
+                assert_eq!(from_first.receive().unwrap().unwrap().header_word() >> 8, number);
+                assert_eq!(from_second.receive().unwrap().unwrap().words()[1], 1);
+            }
+            // Left behind for the next generation, which must not see it.
+            to_second.send(&[7]).unwrap();
+            to_first.send(&[7]).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_export_of_another_identity_is_refused() {
+        let memory = Region::from_heap(2 << 20);
+        let open = |kernel, generation| PeerExport::open(memory.clone(), KernelId(kernel), generation).err();
+        assert_eq!(open(3, 1), Some(ExportError::Foreign));
+        Export::format(memory.clone(), KernelId(3), 1).unwrap();
+        assert_eq!(open(3, 1), None);
+        assert_eq!(open(4, 1), Some(ExportError::Mismatch));
+        assert_eq!(open(3, 2), Some(ExportError::Mismatch));
+        assert_eq!(open(64, 1), Some(ExportError::KernelTooLarge(KernelId(64))));
+        let half = memory.part(0, 3 << 19).unwrap();
+        assert_eq!(
+            PeerExport::open(half, KernelId(3), 1).err(),
+            Some(ExportError::Mismatch)
+        );
+    }
+
+    #[test]
+    fn a_region_without_room_for_a_heap_is_refused() {
+        let small = Region::from_heap(RINGS_END);
+        assert_eq!(
+            Export::format(small, KernelId(1), 0).err(),
+            Some(ExportError::TooSmall)
+        );
+        let enough = Region::from_heap(RINGS_END.next_multiple_of(4 << 10) + (4 << 10));
+        assert_eq!(
+            Export::format(enough, KernelId(1), 0).unwrap().heap().len(),
+            4 << 10
+        );
+    }
+
+    #[test]
+    fn a_large_export_aligns_its_heap_for_large_pages() {
+        let memory = Region::from_heap(8 << 20);
+        let export = Export::format(memory.clone(), KernelId(1), 0).unwrap();
+        let offset = export.heap().base().addr() - memory.base().addr();
+        assert!(offset.is_multiple_of(2 << 20));
+    }
+
+    #[test]
+    fn a_peer_reads_the_attention_word() {
+        let memory = Region::from_heap(2 << 20);
+        let own = Export::format(memory.clone(), KernelId(1), 0)
+            .unwrap()
+            .attention()
+            .unwrap();
+        let seen = PeerExport::open(memory, KernelId(1), 0)
+            .unwrap()
+            .attention()
+            .unwrap();
+        own.set(Attention::Polling);
+        assert_eq!(seen.look(), None);
+        own.set(Attention::Parked);
+        assert_eq!(seen.look(), Some(Attention::Parked));
+        assert_eq!(seen.look(), None, "rung once for a setting");
+        own.set(Attention::Busy);
+        assert_eq!(seen.look(), Some(Attention::Busy));
+    }
+}

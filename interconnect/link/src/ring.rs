@@ -310,3 +310,53 @@ fn checked_count<M: Memory>(slots: &M) -> u32 {
     );
     count as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_ring;
+
+    #[test]
+    fn a_ring_runs_on_when_its_positions_wrap() {
+        let (mut sender, mut receiver) = local_ring(8);
+        let start = u32::MAX - 20;
+        (sender.next, sender.limit) = (start, start.wrapping_add(8));
+        (receiver.next, receiver.declared) = (start, start);
+        for number in 0..100 {
+            sender.send(&[number << 8; 9]).unwrap();
+            sender.send(&[number << 8; 2]).unwrap();
+            assert_eq!(receiver.receive().unwrap().unwrap().words()[8], number << 8);
+            assert_eq!(receiver.receive().unwrap().unwrap().words()[1], number << 8);
+            assert!(receiver.receive().unwrap().is_none());
+            assert!(!sender.has_unconsumed());
+        }
+        assert!(sender.next < start);
+    }
+
+    #[test]
+    fn a_consumer_that_declares_nonsense_only_stops_its_own_messages() {
+        let (mut sender, _receiver) = local_ring(4);
+        for _ in 0..4 {
+            sender.send(&[0]).unwrap();
+        }
+        for nonsense in [5, 1 << 31, u32::MAX] {
+            let (line, word) = CONSUMED;
+            sender
+                .consumed
+                .store(line, word, Epoch::ONLY.stamp(nonsense), Release);
+            assert_eq!(sender.send(&[0]), Err(Full));
+        }
+        sender
+            .consumed
+            .store(0, 0, Epoch::between(0, 1).stamp(4), Release);
+        assert_eq!(sender.send(&[0]), Err(Full));
+        sender.consumed.store(0, 0, Epoch::ONLY.stamp(1), Release);
+        assert_eq!(sender.send(&[0]), Ok(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "1 to 14 words")]
+    fn a_frame_of_fifteen_words_is_the_callers_bug() {
+        let _ = local_ring(4).0.send(&[0; 15]);
+    }
+}

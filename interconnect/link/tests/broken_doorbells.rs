@@ -15,6 +15,7 @@ mod fault {
     pub const INTERRUPTS_SLEEPERS: u8 = 3;
     pub const FORGETS_BEFORE_PARKING: u8 = 4;
     pub const RINGS_THE_FIRST_TIME_ONLY: u8 = 5;
+    pub const NEVER_REPEATS: u8 = 6;
 }
 use fault::*;
 
@@ -34,6 +35,13 @@ impl<const FAULT: u8> Doorbell for BrokenBell<FAULT> {
             INTERRUPTS_SLEEPERS => self.bell.interrupt(),
             RINGS_THE_FIRST_TIME_ONLY if std::mem::replace(&mut *self.used.lock().unwrap(), true) => {}
             _ => self.whole.notify(),
+        }
+    }
+
+    fn repeat(&self) {
+        match FAULT {
+            NEVER_REPEATS => self.notify(),
+            _ => self.whole.repeat(),
         }
     }
 }
@@ -90,5 +98,6 @@ rejected! {
     a_forgetful_bell_is_noticed: FORGETS_BEFORE_PARKING by a_bell_rung_before_the_park_ends_it, "was lost";
     a_bell_for_each_message_is_heard: ALWAYS_WAKES by each_setting_is_rung_once, "rung twice";
     a_bell_that_rings_once_is_noticed: RINGS_THE_FIRST_TIME_ONLY by each_setting_is_rung_once, "parked again";
+    a_bell_that_is_not_repeated_is_noticed: NEVER_REPEATS by a_repeated_bell_rings_again, "repeated bell did not";
     a_lost_wake_up_is_noticed: RINGS_THE_FIRST_TIME_ONLY by no_wake_up_is_lost, "wake-up was lost";
 }

@@ -95,6 +95,20 @@ pub fn each_setting_is_rung_once<F: DoorbellFixture>() {
     }
 }
 
+/// A sender that doubts its bell can ring again for the same setting; still not for a receiver that polls.
+pub fn a_repeated_bell_rings_again<F: DoorbellFixture>() {
+    let satellite = F::new();
+    let doorbell = satellite.doorbell();
+    satellite.set(Attention::Parked);
+    doorbell.notify();
+    assert!(satellite.park(LONG), "a parked satellite was not woken");
+    doorbell.repeat();
+    assert!(satellite.park(LONG), "a repeated bell did not ring");
+    satellite.set(Attention::Polling);
+    doorbell.repeat();
+    assert!(!satellite.park(SHORT), "a polling satellite was woken");
+}
+
 /// A receiver that parks whenever it can takes every frame of a sender that rings only when it must.
 pub fn no_wake_up_is_lost<F: DoorbellFixture>() {
     let satellite = F::new();

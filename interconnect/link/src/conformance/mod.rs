@@ -35,6 +35,7 @@ pub fn doorbell<F: DoorbellFixture>() {
     doorbells::a_busy_receiver_is_interrupted::<F>();
     doorbells::a_bell_rung_before_the_park_ends_it::<F>();
     doorbells::each_setting_is_rung_once::<F>();
+    doorbells::a_repeated_bell_rings_again::<F>();
     doorbells::no_wake_up_is_lost::<F>();
 }
 
