@@ -65,27 +65,39 @@ type Failure = (String, Span);
 
 fn expand(input: TokenStream) -> Result<TokenStream, Failure> {
     let (path, span, options) = arguments(input)?;
-    let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let root = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .unwrap_or_default();
     let file = root.join(&path);
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(&file).map_err(|error| (format!("cannot read {shown}: {error}"), span))?;
+    let text =
+        std::fs::read_to_string(&file).map_err(|error| (format!("cannot read {shown}: {error}"), span))?;
     let generated = generate_with(&path, &text, &options).map_err(|found| {
         let list: Vec<_> = found.iter().map(|diagnostic| diagnostic.to_string()).collect();
         (format!("the contract has errors\n\n{}", list.join("\n")), span)
     })?;
-    let code: TokenStream =
-        generated.rust.parse().map_err(|error| (format!("generated code does not parse: {error}"), span))?;
+    let code: TokenStream = generated
+        .rust
+        .parse()
+        .map_err(|error| (format!("generated code does not parse: {error}"), span))?;
     Ok([code, rebuild_when_changed(&file)].into_iter().collect())
 }
 
 /// The path, where it stands, and the runtime if one is named.
 fn arguments(input: TokenStream) -> Result<(String, Span, Options), Failure> {
-    let usage = |span| ("expected a path in quotes: `contract!(\"store.wit\")`".to_owned(), span);
+    let usage = |span| {
+        (
+            "expected a path in quotes: `contract!(\"store.wit\")`".to_owned(),
+            span,
+        )
+    };
     let mut tokens = input.into_iter();
     let first = tokens.next().ok_or_else(|| usage(Span::call_site()))?;
     let written = first.to_string();
     let path = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    let path = path.filter(|path| !path.contains('\\')).ok_or_else(|| usage(first.span()))?;
+    let path = path
+        .filter(|path| !path.contains('\\'))
+        .ok_or_else(|| usage(first.span()))?;
     let mut options = Options::default();
     if let Some(comma) = tokens.next() {
         if comma.to_string() != "," {
@@ -101,9 +113,12 @@ fn arguments(input: TokenStream) -> Result<(String, Span, Options), Failure> {
 
 /// `const _: &[u8] = include_bytes!("...");`, which makes the compiler depend on the file.
 fn rebuild_when_changed(file: &Path) -> TokenStream {
-    format!("const _: &[u8] = ::core::include_bytes!({:?});", file.display().to_string())
-        .parse()
-        .unwrap_or_default()
+    format!(
+        "const _: &[u8] = ::core::include_bytes!({:?});",
+        file.display().to_string()
+    )
+    .parse()
+    .unwrap_or_default()
 }
 
 /// `compile_error!{"..."}` at a place.

@@ -123,14 +123,21 @@ impl Role<'_> {
         }
     }
 
-    /// The public parameters of a message, and how they are passed on.
-    fn parameters(&self, message: &Message) -> (String, String) {
-        let (mut declared, mut passed) = (String::new(), String::new());
+    /// The signature of a public method that sends a message, up to the result; `receiver` is `self` or
+    /// `&mut self`. And how the parameters are passed on.
+    fn signature(&self, name: &str, receiver: &str, message: &Message) -> (String, String) {
+        let bytes = message
+            .parameters
+            .iter()
+            .any(|parameter| parameter.ty == Type::Bytes);
+        let generics = if bytes { "<'a>" } else { "" };
+        let mut declared = format!("pub fn {name}{generics}({receiver}");
+        let mut passed = String::new();
         for parameter in &message.parameters {
             let name = field(&parameter.name);
             match &parameter.ty {
                 Type::Bytes => {
-                    declared += &format!(", {name}: impl Into<satrap::wire::Body<'_>>");
+                    declared += &format!(", {name}: impl Into<satrap::wire::Body<'a>>");
                     passed += &format!(", {name}.into()");
                 }
                 ty => {
@@ -139,7 +146,7 @@ impl Role<'_> {
                 }
             }
         }
-        (declared, passed)
+        (declared + ")", passed)
     }
 
     fn senders(&self, code: &mut Code, index: usize, state: &State) {
@@ -174,13 +181,11 @@ impl Role<'_> {
 
     fn send(&self, code: &mut Code, step: &Transition) {
         let message = self.message(step);
-        let (declared, passed) = self.parameters(message);
+        let name = format!("send_{}", snake(&message.name));
+        let (signature, passed) = self.signature(&name, "self", message);
         let next = self.next_type(step.target);
         code.docs(&message.docs);
-        code.add(format!(
-            "pub fn send_{}(self{declared}) -> Result<{next}, satrap::Error> {{",
-            snake(&message.name)
-        ));
+        code.add(format!("{signature} -> Result<{next}, satrap::Error> {{"));
         self.fill(code, message, &passed);
         code.add("satrap::wire::send(&self.0, &mut message_)?;");
         let result = if step.target == Target::End {
@@ -193,14 +198,12 @@ impl Role<'_> {
 
     fn send_and_recv(&self, code: &mut Code, step: &Transition, next: &State) {
         let message = self.message(step);
-        let (declared, passed) = self.parameters(message);
         let (name, output) = (snake(&message.name), self.received(next));
+        let (signature, passed) = self.signature(&format!("send_{name}_and_recv"), "self", message);
         code.add(format!(
             "/// `send_{name}`, then `recv` in the state that follows, in one kernel call."
         ));
-        code.add(format!(
-            "pub fn send_{name}_and_recv(self{declared}) -> Result<{output}, satrap::Error> {{"
-        ));
+        code.add(format!("{signature} -> Result<{output}, satrap::Error> {{"));
         self.fill(code, message, &passed);
         code.add("satrap::wire::call(&self.0, &mut message_)?;");
         code.add(format!(
@@ -224,13 +227,13 @@ impl Role<'_> {
         if target != index && !comes_back {
             return;
         }
-        let (declared, passed) = self.parameters(message);
         let name = snake(&message.name);
         let name = if taken.contains(&name) {
             format!("{name}_")
         } else {
             field(&message.name)
         };
+        let (signature, passed) = self.signature(&name, "&mut self", message);
         let output = if target == index {
             "()".to_owned()
         } else {
@@ -238,9 +241,7 @@ impl Role<'_> {
         };
         code.docs(&message.docs);
         code.docs(format!("{}\n\nThe state is the same afterwards.", message.docs).trim());
-        code.add(format!(
-            "pub fn {name}(&mut self{declared}) -> Result<{output}, satrap::Error> {{"
-        ));
+        code.add(format!("{signature} -> Result<{output}, satrap::Error> {{"));
         self.fill(code, message, &passed);
         if target == index {
             code.add("satrap::wire::send(&self.0, &mut message_)\n}\n\n");
