@@ -132,12 +132,27 @@ impl<P: Platform> Executor<P> {
                 return;
             }
         }
+        if let Some(deadline) = self.before_park() {
+            platform.park(self.index, deadline);
+        }
+        self.after_park();
+    }
+
+    /// Says that this CPU sleeps and looks once more: until when it may sleep, or `None` if there is work. The
+    /// simulation calls this and [`Executor::after_park`] instead of [`Executor::run`].
+    pub fn before_park(&mut self) -> Option<Option<u64>> {
         self.cpu().parked.announce();
         self.set_attention(Attention::Parked);
-        if !self.has_work(platform.now()) {
-            self.cpu().parks.fetch_add(1, Ordering::Relaxed);
-            platform.park(self.index, self.wake_at(platform.now()));
+        let now = self.satellite.platform().now();
+        if self.has_work(now) {
+            return None;
         }
+        self.cpu().parks.fetch_add(1, Ordering::Relaxed);
+        Some(self.wake_at(now))
+    }
+
+    /// This CPU is awake again.
+    pub fn after_park(&mut self) {
         self.cpu().parked.withdraw();
         self.set_attention(Attention::Polling);
     }

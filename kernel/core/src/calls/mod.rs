@@ -359,16 +359,13 @@ impl<P: Platform> Calls for CallContext<P> {
     }
 
     fn block_map(&mut self, block: u32, out: u32) -> Call {
-        Ok(done(
-            self.map_block(block).and_then(|at| self.write_word(out, at)),
-        ))
+        let mapped = writable(&self.process, out, 4).and_then(|()| self.map_block(block));
+        Ok(done(mapped.and_then(|at| self.write_word(out, at))))
     }
 
     fn pool_create(&mut self, endpoint: u32, size: u32, count: u32, out: u32) -> Call {
-        Ok(done(
-            self.create_pool(endpoint, size, count)
-                .and_then(|at| self.write_word(out, at)),
-        ))
+        let made = writable(&self.process, out, 4).and_then(|()| self.create_pool(endpoint, size, count));
+        Ok(done(made.and_then(|at| self.write_word(out, at))))
     }
 
     fn pool_acquire(&mut self, endpoint: u32, deadline: u64) -> Call {
