@@ -7,7 +7,7 @@
 //!
 //! Which lines travel: a message moves its own slot's line once, from producer to consumer, like a bare flag
 //! would. The consumed index stays with the consumer: the producer looks at it only when its cached copy says
-//! that the ring is full, the consumer writes it once for each quarter of the ring.
+//! that the ring is full, the consumer writes it after each quarter of the ring and when it finds no more.
 
 use crate::{FRAME_WORDS_MAX, Frame, FrameReceiver, FrameSender, Full, Garbage, Memory};
 use satrap_sync::Ordering::{Acquire, Relaxed, Release};
@@ -231,7 +231,7 @@ impl<M: Memory> Receiver<M> {
         }
     }
 
-    /// Takes the second slot of a frame whose first has the payload `head`.
+    /// Takes the second slot of a frame whose first stands in `words`.
     #[inline(always)]
     fn take_two(&mut self, mut words: [u64; FRAME_WORDS_MAX]) -> Result<Option<Frame>, Garbage> {
         let position = self.next.wrapping_add(1);
