@@ -5,6 +5,8 @@ use std::fmt;
 
 use satrap_abi::Errno;
 
+use crate::wire::Malformed;
+
 /// Why an operation failed.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Error {
@@ -19,6 +21,9 @@ pub enum Error {
         /// Why not.
         errno: Errno,
     },
+    /// The peer's bytes are not what the contract says. The kernel checks a message's tag, size and handles;
+    /// what is inside (a string's encoding, a variant's case) only the receiver can check.
+    Malformed(Malformed),
 }
 
 impl Error {
@@ -26,6 +31,7 @@ impl Error {
     pub fn errno(&self) -> Option<Errno> {
         match self {
             Error::Kernel(errno) | Error::Name { errno, .. } => Some(*errno),
+            Error::Malformed(_) => None,
         }
     }
 
@@ -49,11 +55,18 @@ impl From<Errno> for Error {
     }
 }
 
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Error {
+        Error::Malformed(malformed)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Kernel(errno) => errno.fmt(f),
             Error::Name { action, name, errno } => write!(f, "cannot {action} `{name}`: {errno}"),
+            Error::Malformed(malformed) => malformed.fmt(f),
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod random;
 pub mod raw;
 pub mod thread;
 pub mod time;
+pub mod wire;
 
 pub use block::{Block, MappedBlock};
 pub use endpoint::{Endpoint, Service, Source, bind, bind_until, channel, list, wait, wait_until};
@@ -40,3 +41,4 @@ pub use message::Message;
 pub use pool::{Buffer, Pool, ReceivedBuffer};
 pub use process::{args, exit};
 pub use satrap_abi::{Errno, KernelId, ProcessId};
+pub use satrap_macros::contract;
