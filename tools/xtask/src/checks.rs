@@ -1,13 +1,14 @@
 //! The checks that are cargo's own: format, lints, documentation; and `ci`, which runs everything.
 //!
-//! Each runs for the host group and, apart, for the compiler (see `build.rs` for why). Guests are checked
-//! as host code, which needs no further target.
+//! Each runs for the host group and, apart, for the compiler (see `build.rs` for why). Guests and fuzz
+//! targets are checked as host code, which needs no further target.
 
 use crate::build::{COMPILER, cargo};
 use crate::crates::Crates;
 use crate::failure::{Failure, Result};
-use crate::process;
 use crate::repo::Repo;
+use crate::setup::{self, CPP};
+use crate::{fuzz, process};
 use std::process::Command;
 
 /// `./x fmt [--check]`
@@ -59,8 +60,12 @@ pub fn ci(repo: &Repo, _: &[String]) -> Result<()> {
 /// Package arguments for each group that is compiled apart.
 fn groups(repo: &Repo) -> Result<Vec<Vec<String>>> {
     let crates = Crates::read(repo)?;
+    let fuzz = crates.get(fuzz::PACKAGE);
+    if fuzz.is_some() {
+        setup::ensure(repo, &[CPP])?;
+    }
     let mut host = Vec::new();
-    for package in crates.host().chain(crates.guests()) {
+    for package in crates.host().chain(crates.guests()).chain(fuzz) {
         host.extend(["-p".to_string(), package.name.clone()]);
     }
     let mut groups = vec![host];

@@ -77,11 +77,14 @@ fn files(repo: &Repo, each: &Crate) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// Marks a module of tests for loom; put together here so that this file does not count as one.
+const MARK: &str = concat!("#[cfg(all(test,", " loom))]");
+
 /// Whether a file of its library has tests for loom alone.
 fn in_library(repo: &Repo, each: &Crate) -> Result<bool> {
     for file in repo.files(&format!("{}/src", each.folder))? {
         let text = fs::read(repo.path(&file)).about(file.display())?;
-        if String::from_utf8_lossy(&text).contains("cfg(all(test, loom))") {
+        if String::from_utf8_lossy(&text).contains(MARK) {
             return Ok(true);
         }
     }

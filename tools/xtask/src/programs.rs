@@ -1,6 +1,6 @@
 //! Commands that build a program of this repository and become it: satrap, demo, bench, sim.
 //!
-//! They find the programs and guests through two variables: `SATRAP_BIN`, the folder of `satrap`,
+//! They find the programs and guests through two variables: `SATRAP_BIN_DIR`, the folder of `satrap`,
 //! `satrap-hosted` and `satrap-compiler`, and `SATRAP_GUESTS`, the folder of every guest's `NAME.wasm`.
 
 use crate::build::{self, cargo};
@@ -14,7 +14,7 @@ use std::process::Command;
 /// Tells a child where the programs and guests are.
 pub fn with_programs<'a>(repo: &Repo, command: &'a mut Command) -> &'a mut Command {
     command
-        .env("SATRAP_BIN", repo.programs())
+        .env("SATRAP_BIN_DIR", repo.programs())
         .env("SATRAP_GUESTS", repo.guests())
 }
 

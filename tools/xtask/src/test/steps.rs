@@ -20,7 +20,7 @@ pub struct Step {
     pub proves: &'static str,
     /// What must be set up.
     pub needs: &'static [Need],
-    /// Whether it drives the built programs and guests, found through `SATRAP_BIN` and `SATRAP_GUESTS`.
+    /// Whether it drives the built programs and guests, found through `SATRAP_BIN_DIR` and `SATRAP_GUESTS`.
     pub programs: bool,
     /// What its result depends on.
     pub inputs: Inputs,
@@ -74,9 +74,9 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "compiler",
         proves: "Wasm becomes artifacts that satellites take, and bad Wasm is refused",
-        needs: &[],
-        programs: false,
-        inputs: Inputs::Packages(&[COMPILER]),
+        needs: &[WASM],
+        programs: true,
+        inputs: Inputs::Everything,
         minutes: 25,
         commands: compiler,
     },
