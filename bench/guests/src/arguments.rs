@@ -1,4 +1,6 @@
-//! Numbers of the command line.
+//! Numbers of the command line, shared by the benches' programs.
+//!
+//! A number that is missing has a default; one that does not parse is an error that quotes it.
 
 /// Argument `index` (1 is the first after the program's name), or a default.
 pub fn number(index: usize, default: u64) -> Result<u64, String> {

@@ -1,4 +1,6 @@
 //! `bench-first-client`: sends one message as soon as it runs, to the channel `first`.
+//!
+//! The message carries the time at which `main` began. Neighbour: `bench-first-server` prints it.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! `bench-lmp-server`: answers one client after another, at `/bench/lmp`.
+//!
+//! It touches of a payload what the bench says and nothing more. Neighbour: `bench-lmp-client` measures.
 
 #![forbid(unsafe_code)]
 

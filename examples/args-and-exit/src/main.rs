@@ -1,4 +1,6 @@
 //! Arguments in, lines out, and a choice of how to end.
+//!
+//! `--code N` ends with N; an error that `main` returns is printed and ends with 1.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Passes on every other block. It looks at four bytes of each, and touches no others.
+//!
+//! The middle of the pipeline: a service for the source, a client of the sink.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Adds up what arrives.
+//!
+//! The end of the pipeline: each block is freed when its variable goes out of scope.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Fills blocks and sends them on.
+//!
+//! The start of the pipeline: who receives them is the manifest's business.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Gives each pair of guests a channel of their own.
+//!
+//! It holds both ends for a moment, sends one to each guest, and hears nothing of what they say.
 
 #![forbid(unsafe_code)]
 

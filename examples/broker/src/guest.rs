@@ -1,4 +1,6 @@
 //! Asks the broker for company, then talks to whom it got.
+//!
+//! The endpoint comes by a message and is typed: one guest may ask, the other must answer.
 
 #![forbid(unsafe_code)]
 

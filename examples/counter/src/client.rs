@@ -1,4 +1,6 @@
 //! Adds to the shared number a thousand times.
+//!
+//! The manifest starts this program twice; neither knows of the other.
 
 #![forbid(unsafe_code)]
 

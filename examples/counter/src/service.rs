@@ -1,4 +1,6 @@
 //! One loop for all clients: whoever is ready is served, nobody waits for another.
+//!
+//! A client is a value of the type of its state, so a list of clients who may ask is a list of `Start`s.
 
 #![forbid(unsafe_code)]
 

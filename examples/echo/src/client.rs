@@ -1,4 +1,6 @@
 //! Says something to the service and prints what comes back.
+//!
+//! `say` is a whole exchange: it sends, waits for the answer, and leaves the channel ready for the next.
 
 #![forbid(unsafe_code)]
 

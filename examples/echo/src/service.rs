@@ -1,4 +1,6 @@
 //! Registers a name, and answers one client until it leaves.
+//!
+//! Each step of the protocol consumes one state and gives the next.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! The smallest program: one line on the console.
+//!
+//! `satrap::main!` makes the function the entry that the kernel calls.
 
 #![forbid(unsafe_code)]
 

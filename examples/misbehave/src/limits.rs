@@ -1,4 +1,6 @@
 //! Deeds that take all there is. Every limit answers with an error, and the process lives on to report it.
+//!
+//! Neighbours: `messages` (limits of a channel), `wild` (what ends in a trap).
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Deeds with pointers that lead out of the process's memory.
+//!
+//! The program's only unsafe code: the engine must stop the load, and the kernel check every pointer.
 
 use std::hint::black_box;
 

@@ -1,4 +1,6 @@
 //! Writes frames into pool buffers.
+//!
+//! A buffer is the camera's from `acquire` until it is sent; then only the viewer may look at it.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +23,5 @@ fn main() -> Result<(), Error> {
         pixels[FRAME_LEN - 1] = !number as u8;
         viewer.frame(number, time::now().as_nanos(), pixels)?;
     }
-    // The pool goes before its endpoint does.
-    drop(pool);
     viewer.send_stop()
 }

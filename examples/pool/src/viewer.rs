@@ -1,4 +1,6 @@
 //! Looks at frames where the camera wrote them.
+//!
+//! Dropping a frame's pixels gives the buffer back.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Four threads share the search for primes, then show that threads of one process take turns.
+//!
+//! Results come back by `join`; what is shared is in an `Arc<Mutex>`, as anywhere.
 
 #![forbid(unsafe_code)]
 

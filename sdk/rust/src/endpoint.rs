@@ -11,7 +11,8 @@ use crate::raw::{self, calls};
 use crate::time::FOREVER;
 use crate::{Error, Message, ReceivedBuffer};
 
-/// One end of a channel. Closes when it is dropped; the peer still receives what was sent before.
+/// One end of a channel. Closes when it is dropped, and with it the last [`Pool`](crate::Pool) and
+/// [`ReceivedBuffer`] of it; the peer still receives what was sent before.
 #[derive(Debug)]
 pub struct Endpoint {
     /// Shared with the pool and the received buffers of this endpoint, whose memory is mapped while it is

@@ -1,4 +1,6 @@
 //! A handle that is open: one entry of the process's table, closed when it is dropped.
+//!
+//! Neighbours: `endpoint` and `block` give it its meaning, `pool` shares an endpoint's.
 
 use std::fmt;
 

@@ -1,5 +1,8 @@
 //! What a Rust program for Satrap links: typed endpoints, blocks and pools, threads, time, the console.
 //!
+//! A program is a `main` and typed endpoints. Unsafe code is in [`raw`] alone. Neighbours: `base/abi`
+//! (layouts), `sdk/macros` (`contract!`), `kernel/engine` (the other side of every call).
+//!
 //! ```no_run
 //! use satrap::println;
 //!
@@ -13,9 +16,6 @@
 //! A program talks to others through channels whose contract is a WIT file:
 //! `satrap::contract!("echo.wit")` generates a module with one type for each state of the protocol, so that
 //! a message out of order does not compile. `examples/` goes from here to a service with two clients.
-//!
-//! Unsafe code is in [`raw`] alone. Neighbours: `base/abi` (layouts), `sdk/macros` (`satrap::contract!`),
-//! `kernel/engine` (the other side of every call).
 
 #![deny(unsafe_code)]
 

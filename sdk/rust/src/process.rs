@@ -1,4 +1,6 @@
 //! The process itself: its arguments, its ids, its end, and how `main` is run.
+//!
+//! A failure of `main` is printed, and becomes exit code 1. Neighbour: `raw/entry` exports what is run here.
 
 use std::fmt::Display;
 
@@ -64,23 +66,6 @@ pub fn run<T: Outcome>(main: fn() -> T) -> i32 {
     let code = main().into_code();
     console::flush();
     code
-}
-
-/// Makes a function the program's entry: `satrap::main!(main);`.
-///
-/// The function takes nothing and returns `()` or a `Result<(), E>`; an error is printed and the process ends
-/// with code 1.
-#[macro_export]
-macro_rules! main {
-    ($main:path) => {
-        const _: () = {
-            // SAFETY: the kernel's name for a program's entry, exported once a program.
-            #[unsafe(no_mangle)]
-            extern "C" fn satrap_main() -> i32 {
-                $crate::process::run($main)
-            }
-        };
-    };
 }
 
 #[cfg(test)]

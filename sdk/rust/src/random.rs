@@ -1,4 +1,6 @@
 //! Entropy from the kernel.
+//!
+//! The platform supplies it; a simulated one by its seed, so nothing here may keep a state of its own.
 
 use crate::Error;
 use crate::raw::calls;

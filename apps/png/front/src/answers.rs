@@ -1,4 +1,6 @@
-//! Pictures as JSON.
+//! Pictures as JSON: what clients of the service read.
+//!
+//! The field names are promised in the README. Neighbour: `backend` asks for what is told here.
 
 use std::fmt::Write;
 use std::time::Duration;

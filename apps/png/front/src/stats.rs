@@ -1,4 +1,7 @@
 //! Figures of the running service: what `GET /stats` answers.
+//!
+//! All connections add to one set of counters; the latencies are those of a bounded window. Neighbour:
+//! `backend` counts.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

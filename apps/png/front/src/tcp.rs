@@ -1,4 +1,7 @@
-//! Listener and connections as `/net/tcp` serves them.
+//! Listener and connections as `/net/tcp` serves them (`services/net/net.wit`).
+//!
+//! Every wait for a client has a deadline, so that a silent one does not hold a thread for ever. Neighbour:
+//! `serve` drives a [`Connection`] as a [`Stream`].
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Motifs: what is on the pictures. Each compresses differently, as real pictures do.
+//!
+//! A seed decides everything. Neighbour: `raster` holds what is painted.
 
 use crate::raster::{Format, Raster};
 

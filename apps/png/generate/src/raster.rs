@@ -1,4 +1,6 @@
-//! A picture's samples, and how PNG packs them into rows.
+//! A picture's samples, and how PNG packs them into rows (PNG specification, 7.2).
+//!
+//! Neighbours: `picture` paints the samples, `interlace` packs them pass by pass.
 
 use png::{BitDepth, ColorType};
 

@@ -1,4 +1,6 @@
 //! The store, at `/png/store`: remembers the newest pictures, as far as its memory goes.
+//!
+//! One loop for all clients. Neighbours: `memory` is the bound, `front` the client.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! A bounded memory of results: the oldest make room for the new.
+//!
+//! It knows nothing of pictures, only what each thing weighs. Neighbour: `main` keeps pictures in it.
 
 use std::collections::VecDeque;
 

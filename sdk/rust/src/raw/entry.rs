@@ -1,5 +1,6 @@
-//! Where the kernel enters a program to run a thread: the export `satrap_thread`. (`satrap_main` is exported
-//! by [`main!`](crate::main).)
+//! Where the kernel enters a program: the exports `satrap_main` and `satrap_thread`.
+//!
+//! Neighbours: `process` runs `main` and reports how it ended, `thread` makes the bodies of threads.
 
 /// What a thread runs. Invariant I2: its raw form is made once and turned back once, by the new thread or,
 /// when there is none, by who tried to start it.
@@ -23,6 +24,23 @@ impl ThreadBody {
         // SAFETY: the caller's promise.
         *unsafe { Box::from_raw(raw.cast()) }
     }
+}
+
+/// Makes a function the program's entry: `satrap::main!(main);`.
+///
+/// The function takes nothing and returns `()` or a `Result<(), E>`; an error is printed and the process ends
+/// with code 1.
+#[macro_export]
+macro_rules! main {
+    ($main:path) => {
+        const _: () = {
+            // SAFETY: the kernel's name for a program's entry, exported once a program.
+            #[unsafe(no_mangle)]
+            extern "C" fn satrap_main() -> i32 {
+                $crate::process::run($main)
+            }
+        };
+    };
 }
 
 /// Runs a thread to its end. The kernel calls it in an instance of the thread's own, its stack pointer set

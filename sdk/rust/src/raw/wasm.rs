@@ -1,4 +1,6 @@
 //! In a guest, the kernel's functions are imports.
+//!
+//! Neighbour: `host`, which stands in its place everywhere else.
 
 macro_rules! kernel_calls {
     ($( $(#[$doc:meta])* $safety:ident fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?; )*) => {
