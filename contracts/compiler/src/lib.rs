@@ -5,6 +5,7 @@
 //! [`generate`] adds the Rust code. Principles: several errors at once, each at its line and column; one
 //! normal form, so that only differences that matter change a digest. Neighbours: `contracts/table` (the
 //! table's format), `sdk/rust/src/wire.rs` (what generated code calls), `sdk/macros` (`contract!`).
+//! Blocks, pool buffers and endpoints are resources of `contracts/channel.wit`.
 
 #![forbid(unsafe_code)]
 

@@ -38,7 +38,7 @@ fn deliver(body: impl Into<satrap::wire::Body<'static>>) -> Bytes {
         panic!("another message")
     };
     assert_eq!(arrived, envelope());
-    next.send_stored(7).unwrap();
+    let _service = next.send_stored(7).unwrap();
     assert!(matches!(
         scanning.recv(),
         Ok(ScanningMessage::Stored { id: 7, .. })
@@ -92,6 +92,18 @@ fn an_exchange_is_one_kernel_call_and_keeps_the_state() {
     }
     client.note("a message that comes back to its state").unwrap();
     client.send_quit().unwrap();
+}
+
+#[test]
+fn an_exchange_with_a_block_is_one_kernel_call_too_and_leaks_nothing_when_nobody_answers() {
+    let (mut client, service) = channel();
+    satrap::serve(|| {});
+    let (calls, handles) = (satrap::calls(), satrap::open_handles());
+    let unanswered = client.deliver(&envelope(), vec![0; 9000].as_slice()).unwrap_err();
+    assert_eq!(unanswered, Error::WouldBlock);
+    assert_eq!(satrap::calls() - calls, 1);
+    drop(service);
+    assert!(satrap::open_handles() <= handles);
 }
 
 #[test]
@@ -192,7 +204,8 @@ impl store::Client {
 #[test]
 fn a_hostile_body_is_refused_and_everything_closed() {
     use satrap::wire::Malformed;
-    let cases: [(fn(&mut satrap::Message), Malformed); 6] = [
+    type Change = fn(&mut satrap::Message);
+    let cases: [(Change, Malformed); 6] = [
         (|message| message.inline[0] = 9, Malformed::Misplaced),
         (|message| message.inline[4] = 60, Malformed::Short),
         (|message| message.inline[4] = 3, Malformed::Trailing),

@@ -82,7 +82,8 @@ fn every_type_comes_back_as_it_was() {
     );
     assert_eq!((&arrived, color), (&nested(), Color::DarkBlue));
     assert!(rights.contains(Rights::READ) && !rights.contains(Rights::WRITE));
-    next.send_everything_back(&arrived, color, rights, &[1, 2, u64::MAX])
+    let _service = next
+        .send_everything_back(&arrived, color, rights, &[1, 2, u64::MAX])
         .unwrap();
     let ((back, color, rights, ids), _client) = checked.recv().unwrap();
     assert_eq!(
@@ -116,7 +117,7 @@ fn numbers_are_inline_and_touch_no_block() {
         (a, b, c, flag, letter, color, some),
         (1, 2, 3, true, 'x', Color::Green, Some(4))
     );
-    next.send_sum(10).unwrap();
+    let _service = next.send_sum(10).unwrap();
     assert_eq!(sums.recv().unwrap().0, 10);
 }
 
@@ -184,7 +185,7 @@ fn as_many_byte_lists_as_fit_get_blocks_and_the_rest_stays_in_the_body() {
         !in_block(&wrapped[1].body),
         "four handles: three lists and the body"
     );
-    next.send_bodies_back(first, second, &wrapped, "back").unwrap();
+    let _service = next.send_bodies_back(first, second, &wrapped, "back").unwrap();
     let ((first, second, wrapped, _), _client) = kept.recv().unwrap();
     let all = [first, second]
         .into_iter()

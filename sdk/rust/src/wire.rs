@@ -437,19 +437,16 @@ pub fn send(endpoint: &Endpoint, message: &mut Message) -> Result<(), Error> {
     endpoint.send(message).inspect_err(|_| close_handles(message))
 }
 
-/// Sends a complete message and receives the next one into the same place: one kernel call, unless the
-/// message carries handles, of which a failed `call` could not say whether they were sent.
+/// Sends a complete message and receives the next one into the same place: one kernel call. If that fails,
+/// what the message carried is closed. It may have been sent before the failure; closing it is harmless
+/// then, because the generation in a handle keeps it from naming anything else.
 ///
 /// # Errors
 ///
 /// The kernel's.
 #[inline]
 pub fn call(endpoint: &Endpoint, message: &mut Message) -> Result<(), Error> {
-    if message.handle_count == 0 && message.buffer == 0 {
-        return endpoint.call(message);
-    }
-    send(endpoint, message)?;
-    endpoint.recv(message)
+    endpoint.call(message).inspect_err(|_| close_handles(message))
 }
 
 /// Takes the pool buffer that arrived with a message.
