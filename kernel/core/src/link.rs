@@ -10,6 +10,8 @@ use satrap_sync::{AtomicBool, AtomicU64, Ordering, SpinLock};
 
 /// Frames that wait for room in the ring. Credits bound the messages among them; this bounds the rest.
 const BACKLOG_MAX: usize = 1 << 16;
+/// How soon to look again whether the ring has room for the backlog, in ns.
+const BACKLOG_PATIENCE: u64 = 100_000;
 /// Blocks that one peer may hold on loan.
 const LOANS_MAX: u32 = 1 << 16;
 
@@ -116,11 +118,15 @@ impl Link {
     /// Rings again if the peer has not looked for `patience` ns: a doorbell may be lost. Returns when to ask
     /// again, if anything is unanswered.
     pub(crate) fn insist(&self, now: u64, patience: u64) -> Option<u64> {
-        let unanswered = !self.is_dead() && self.outbound.lock().ring.has_unconsumed();
-        if !unanswered {
+        let mut outbound = self.outbound.lock();
+        if self.is_dead() || !outbound.ring.has_unconsumed() {
             self.ring_again.store(u64::MAX, Ordering::Relaxed);
             return None;
         }
+        if !outbound.backlog.is_empty() {
+            return Some(now + BACKLOG_PATIENCE);
+        }
+        drop(outbound);
         let due = self.ring_again.load(Ordering::Relaxed);
         if due == u64::MAX {
             self.ring_again.store(now + patience, Ordering::Relaxed);

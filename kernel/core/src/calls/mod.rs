@@ -80,8 +80,8 @@ impl<P: Platform> CallContext<P> {
                 Err(Errno::WouldBlock) if deadline != 0 => {}
                 done => return Ok(done),
             }
-            if !polled && self.poll_for(&mut ready)? {
-                continue;
+            if !polled && let Some(result) = self.poll_for(&mut ready) {
+                return Ok(result);
             }
             polled = true;
             announce(&self.waker);
@@ -111,30 +111,31 @@ impl<P: Platform> CallContext<P> {
     }
 
     /// While nothing else can run here, looks for a while before it gives the CPU away: what comes from another
-    /// CPU or satellite is then met by a thread that is still on its stack. Whether to look again at once.
-    fn poll_for<T>(&self, ready: &mut impl FnMut() -> Result<T, Errno>) -> Result<bool, End> {
+    /// CPU or satellite is then met by a thread that is still on its stack. `None` if nothing came.
+    fn poll_for<T>(&self, ready: &mut impl FnMut() -> Result<T, Errno>) -> Option<Result<T, Errno>> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
         let start = platform.now();
         let budget = platform.poll_budget();
         let (_, links) = self.satellite.rmp.links();
         if links.is_empty() && self.satellite.cpus.len() == 1 {
-            return Ok(false);
+            return None;
         }
         loop {
             if cpu.ready() > 0 || self.process.is_dying() {
-                return Ok(false);
+                return None;
             }
             for link in &links {
                 self.satellite.poll_link(link);
             }
-            if !matches!(ready(), Err(Errno::WouldBlock)) {
-                return Ok(true);
+            match ready() {
+                Err(Errno::WouldBlock) => {}
+                result => return Some(result),
             }
             let now = platform.now();
             if now - start >= budget || cpu.timers.next().is_some_and(|deadline| deadline <= now) {
                 cpu.polled.store(true, Ordering::Relaxed);
-                return Ok(false);
+                return None;
             }
             relax();
         }
