@@ -41,6 +41,11 @@ impl Generator<'_> {
             "/// Tag of the message `{}`.\nconst {label}: u16 = {tag};\n\n",
             message.name
         ));
+        self.assert_layouts(
+            code,
+            message.parameters.iter().map(|parameter| &parameter.ty),
+            scope,
+        );
         self.put(code, message, &label, scope);
         self.take(code, message, scope);
     }

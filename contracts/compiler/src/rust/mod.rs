@@ -138,6 +138,21 @@ impl Generator<'_> {
         }
     }
 
+    /// Asserts that the compiler and the runtime lay out generic types in the same way.
+    fn assert_layouts<'t>(&self, code: &mut Code, types: impl Iterator<Item = &'t Type>, scope: Scope<'_>) {
+        for ty in types.filter(|ty| matches!(ty, Type::Option(_) | Type::Result(..) | Type::Tuple(_))) {
+            let (name, layout) = (self.owned(ty, scope), self.package.shape(ty).layout);
+            code.add(format!(
+                "const _: () = assert!(<{name} as satrap::wire::Layout>::SIZE == {});",
+                layout.size
+            ));
+            code.add(format!(
+                "const _: () = assert!(<{name} as satrap::wire::Layout>::ALIGN == {});\n\n",
+                layout.align
+            ));
+        }
+    }
+
     /// Whether a value is a few bytes that can be copied.
     fn is_plain(&self, ty: &Type) -> bool {
         let is_copy = match ty {

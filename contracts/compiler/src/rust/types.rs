@@ -35,6 +35,15 @@ impl Generator<'_> {
             TypeBody::Enum(cases) => enumeration(code, &name, cases),
             TypeBody::Flags(cases) => flags(code, &name, cases),
         }
+        match &decl.body {
+            TypeBody::Record(fields) => {
+                self.assert_layouts(code, fields.iter().map(|field| &field.ty), scope);
+            }
+            TypeBody::Variant(cases) => {
+                self.assert_layouts(code, cases.iter().filter_map(|case| case.ty.as_ref()), scope);
+            }
+            TypeBody::Enum(_) | TypeBody::Flags(_) => {}
+        }
         let layout = decl.shape.layout;
         code.add(format!("impl satrap::wire::Layout for {name} {{"));
         code.add(format!("const SIZE: usize = {};", layout.size));
