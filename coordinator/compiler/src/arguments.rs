@@ -1,4 +1,6 @@
-//! The command line.
+//! The command line: what may be said, and what is wrong with what was said.
+//!
+//! Paths are not touched here; `main` opens them, so that a wrong file is no wrong usage.
 
 use lexopt::{Arg, Parser, ValueExt};
 use satrap_abi::artifact::{CpuFeature, CpuFeatures, Target};

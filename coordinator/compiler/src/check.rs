@@ -1,4 +1,6 @@
 //! The judgement: what a program may import, how large it may begin, how it is entered.
+//!
+//! Whatever passes here, `rewrite` and the satellite's engine accept; every refusal names the culprit.
 
 use crate::{CompileError, Module, TABLE_ELEMENTS_MAX};
 use satrap_abi::artifact::calls::{self, Call, Type};

@@ -1,4 +1,6 @@
 //! Why a program was refused. Each message says what is wrong and where, in terms of the program.
+//!
+//! Messages continue a sentence that begins with the program's file name.
 
 use satrap_abi::artifact::SealError;
 use satrap_abi::call::MODULE;
@@ -80,6 +82,36 @@ pub enum CompileError {
     Seal(SealError),
 }
 
+impl CompileError {
+    /// The part of `Display` that speaks of memory and tables.
+    fn fmt_size(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompileError::MemoryTooLarge(pages) => write!(
+                f,
+                "it wants {} MiB of memory at its start; at most {} MiB are below the window",
+                pages.saturating_mul(u64::from(WASM_PAGE)) >> 20,
+                (u64::from(HEAP_PAGES_MAX) * u64::from(WASM_PAGE)) >> 20
+            ),
+            CompileError::TablesTooLarge(elements) => write!(
+                f,
+                "its tables hold {elements} elements; at most {} are allowed",
+                crate::TABLE_ELEMENTS_MAX
+            ),
+            CompileError::DataOutOfBounds {
+                segment,
+                address,
+                length,
+                memory,
+            } => write!(
+                f,
+                "data segment {segment} ({length} bytes at {address:#x}) leaves the initial memory \
+                 of {memory:#x} bytes"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,27 +148,9 @@ impl fmt::Display for CompileError {
                     "`{name}` of `{MODULE}` is {expected}, but the program imports it as {found}"
                 )
             }
-            CompileError::MemoryTooLarge(pages) => write!(
-                f,
-                "it wants {} MiB of memory at its start; at most {} MiB are below the window",
-                pages.saturating_mul(u64::from(WASM_PAGE)) >> 20,
-                (u64::from(HEAP_PAGES_MAX) * u64::from(WASM_PAGE)) >> 20
-            ),
-            CompileError::TablesTooLarge(elements) => write!(
-                f,
-                "its tables hold {elements} elements; at most {} are allowed",
-                crate::TABLE_ELEMENTS_MAX
-            ),
-            CompileError::DataOutOfBounds {
-                segment,
-                address,
-                length,
-                memory,
-            } => write!(
-                f,
-                "data segment {segment} ({length} bytes at {address:#x}) leaves the initial memory \
-                 of {memory:#x} bytes"
-            ),
+            CompileError::MemoryTooLarge(_)
+            | CompileError::TablesTooLarge(_)
+            | CompileError::DataOutOfBounds { .. } => self.fmt_size(f),
             CompileError::ReservedExport(name) => {
                 write!(
                     f,

@@ -1,4 +1,6 @@
 //! Data segments: the active ones become the memory image, the passive ones stay for `memory.init`.
+//!
+//! The kernel owns memory, so the module that the engine sees has no data at all (`rewrite`).
 
 use crate::{CompileError, Module, constant};
 use satrap_abi::limits::WASM_PAGE;

@@ -31,6 +31,15 @@ pub const PROGRAM_MAX: usize = 128 << 20;
 /// Most elements of all tables of a program together; each takes 8 bytes of the satellite in each thread.
 pub const TABLE_ELEMENTS_MAX: u64 = 1 << 20;
 
+/// What [`Program::prepare_with`] is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Validating the module, and checking what it imports and exports.
+    Validate,
+    /// Rewriting it.
+    Rewrite,
+}
+
 /// A program that has been validated, judged and rewritten: ready for any target.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -47,12 +56,23 @@ impl Program {
     ///
     /// Whatever is wrong with the program; see [`CompileError`].
     pub fn prepare(wasm: &[u8]) -> Result<Program, CompileError> {
+        Program::prepare_with(wasm, |_| ())
+    }
+
+    /// As [`Program::prepare`], and says when each stage begins.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the program; see [`CompileError`].
+    pub fn prepare_with(wasm: &[u8], mut report: impl FnMut(Stage)) -> Result<Program, CompileError> {
+        report(Stage::Validate);
         let module = Module::parse(wasm)?;
         let findings = check::check(&module)?;
         let stack_pointer = stack::find(&module)?;
         if findings.thread && stack_pointer.is_none() {
             return Err(CompileError::NoStackPointer);
         }
+        report(Stage::Rewrite);
         let rewritten = rewrite::rewrite(&module, findings.pages_initial, stack_pointer)?;
         Ok(Program {
             source: source_digest(wasm),

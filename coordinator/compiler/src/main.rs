@@ -13,7 +13,7 @@ mod progress;
 use arguments::{Arguments, Output, Request};
 use progress::Progress;
 use satrap_abi::artifact::{Key, Target, engine};
-use satrap_compiler::{PROGRAM_MAX, Program};
+use satrap_compiler::{PROGRAM_MAX, Program, Stage};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -70,10 +70,8 @@ fn run(arguments: &Arguments, progress: &Progress) -> Outcome<()> {
     let path = &arguments.program;
     let refused =
         |error: satrap_compiler::CompileError| (Failure::Program, format!("{}: {error}", path.display()));
-    progress.stage("validate", None);
     let wasm = read(path, PROGRAM_MAX + 1)?;
-    progress.stage("rewrite", None);
-    let program = Program::prepare(&wasm).map_err(refused)?;
+    let program = Program::prepare_with(&wasm, |stage| progress.stage(name(stage), None)).map_err(refused)?;
     for target in &arguments.targets {
         progress.stage("compile", Some(*target));
         let artifact = program
@@ -84,6 +82,13 @@ fn run(arguments: &Arguments, progress: &Progress) -> Outcome<()> {
         progress.done(*target, &output, artifact.len());
     }
     Ok(())
+}
+
+const fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Validate => "validate",
+        Stage::Rewrite => "rewrite",
+    }
 }
 
 fn output_path(arguments: &Arguments, program: &Program, target: Target) -> PathBuf {

@@ -1,4 +1,6 @@
 //! Code generation: the engine's ahead-of-time compiler, under the settings that every satellite expects.
+//!
+//! The settings stand in `satrap_abi::artifact::engine`, from which `kernel/engine` takes them too.
 
 use crate::{CompileError, module};
 use object::{Object, ObjectSection};

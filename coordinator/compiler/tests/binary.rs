@@ -3,10 +3,16 @@
 mod common;
 
 use common::{KEY, assemble};
+use rustix::process::Signal;
 use satrap_abi::artifact::{Artifact, CpuFeatures, Target, cache_name, source_digest};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use wasm_encoder::{
+    CodeSection, ExportKind, ExportSection, Function, FunctionSection, MemArg, MemorySection, MemoryType,
+    Module, TypeSection,
+};
 
 /// A folder of one test, removed with it.
 struct Folder(PathBuf);
@@ -141,17 +147,66 @@ fn help_and_version_succeed() {
     );
 }
 
+/// A valid program that keeps the code generator busy: as many functions as CPUs could ever share, each of
+/// `statements` loads and stores that depend on one another.
+fn laborious(statements: usize) -> Vec<u8> {
+    let mut types = TypeSection::new();
+    types.ty().function([], []);
+    let mut memories = MemorySection::new();
+    let memory = MemoryType {
+        minimum: 1,
+        maximum: None,
+        memory64: false,
+        shared: false,
+        page_size_log2: None,
+    };
+    memories.memory(memory);
+    let (mut functions, mut code, mut exports) =
+        (FunctionSection::new(), CodeSection::new(), ExportSection::new());
+    exports.export("_start", ExportKind::Func, 0);
+    for _ in 0..64 {
+        functions.function(0);
+        let mut body = Function::new([]);
+        let at = MemArg {
+            offset: 0,
+            align: 2,
+            memory_index: 0,
+        };
+        for _ in 0..statements {
+            body.instructions()
+                .i32_const(0)
+                .i32_const(0)
+                .i32_load(at)
+                .i32_load(at)
+                .i32_store(at);
+        }
+        body.instructions().end();
+        code.function(&body);
+    }
+    let mut module = Module::new();
+    module
+        .section(&types)
+        .section(&functions)
+        .section(&memories)
+        .section(&exports)
+        .section(&code);
+    module.finish()
+}
+
 #[test]
 fn a_program_that_needs_too_much_memory_kills_only_the_compiler() {
     let folder = Folder::new("memory");
-    let body = "(i32.store (local.get 0) (i32.mul (local.get 0) (i32.load (local.get 0))))".repeat(40_000);
-    let functions = format!("(func (param i32) {body})").repeat(8);
-    let wasm = assemble(&format!(
-        r#"(module (memory 1) {functions} (func (export "_start")))"#
-    ));
-    let output = folder
-        .program(&wasm)
-        .run("--memory-limit 64 --key-file key --output out program.wasm");
-    assert!(!output.status.success());
+    let program = folder.program(&laborious(20_000));
+    let output = program.run("--memory-limit 96 --key-file key --output out program.wasm");
+    assert_eq!(output.status.signal(), Some(Signal::ABORT.as_raw()), "{output:?}");
+    assert!(!folder.0.join("out").exists());
+}
+
+#[test]
+fn a_program_that_needs_too_much_time_kills_only_the_compiler() {
+    let folder = Folder::new("time");
+    let program = folder.program(&laborious(20_000));
+    let output = program.run("--time-limit 1 --key-file key --output out program.wasm");
+    assert_eq!(output.status.signal(), Some(Signal::XCPU.as_raw()), "{output:?}");
     assert!(!folder.0.join("out").exists());
 }

@@ -1,4 +1,6 @@
 //! The header: everything about a program that a satellite kernel must know to run it.
+//!
+//! Plain data: `seal` writes it, `open` checks every field that others index by, `kernel/engine` reads it.
 
 use super::{CpuFeatures, Target};
 use crate::Digest;

@@ -1,4 +1,6 @@
 //! Sealing an artifact: laying out the payload, encoding the header, authenticating the whole.
+//!
+//! What `open` would refuse is refused here already, so that the fault shows where it was made.
 
 use super::open::{MAC, PREFIX, check};
 use super::{ARTIFACT_MAX, CpuFeatures, Entry, Header, ImageRange, Key, MAGIC, NATIVE_ALIGN, Span, Target};

@@ -1,4 +1,6 @@
 //! What native code is made for: an instruction set, what it runs on, and the CPU's optional features.
+//!
+//! A new instruction set is one more [`Isa`]; packages need no change (Helios §2.4).
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
