@@ -45,7 +45,8 @@ struct Log {
 /// Everything that readers can read.
 #[derive(Debug)]
 pub struct Record {
-    next: Sequence,
+    /// The sequence given out last.
+    last: Sequence,
     events: Journal<Event>,
     logs: BTreeMap<LogId, Log>,
     notices: Journal<String>,
@@ -73,7 +74,7 @@ pub struct Filter {
 impl Default for Record {
     fn default() -> Record {
         Record {
-            next: 0,
+            last: 0,
             events: Journal::new(EVENTS_MAX),
             logs: BTreeMap::new(),
             notices: Journal::new(NOTICES_MAX),
@@ -147,7 +148,7 @@ impl Record {
     /// A cursor that reads only what comes from now on.
     pub fn end(&self) -> Cursor {
         Cursor {
-            after: self.next.checked_sub(1),
+            after: Some(self.last),
             seen: self.logs.iter().map(|(id, log)| (*id, log.written)).collect(),
         }
     }
@@ -201,8 +202,8 @@ impl Record {
     }
 
     fn sequence(&mut self) -> Sequence {
-        self.next += 1;
-        self.next
+        self.last += 1;
+        self.last
     }
 }
 
@@ -278,6 +279,7 @@ mod tests {
     fn output_and_events_come_in_the_order_in_which_they_were_written() {
         let mut record = Record::default();
         record.open_log(LOG, "hello", true);
+        record.event(Event::AppEnded { app: 1, code: 8 });
         let mut cursor = record.end();
         write(&mut record, "a");
         record.event(Event::AppEnded { app: 2, code: 9 });

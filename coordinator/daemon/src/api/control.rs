@@ -48,7 +48,7 @@ pub enum Flow {
 }
 
 /// A coordinator, near or far. The typed calls stand on `dyn Control`.
-pub trait Control {
+pub trait Control: Send + Sync {
     /// Makes a call and hands each value of its answer to `sink`. Returns when the answer ends or `sink` has
     /// had enough. While a stream is silent, `sink` is called with [`Value::Null`] from time to time (at
     /// least each 200 ms), so that a caller who must stop can say so.

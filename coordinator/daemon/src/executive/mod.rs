@@ -17,7 +17,7 @@ pub use satellites::{BOOT_TIMEOUT, Satellite, SatelliteState};
 
 use crate::{
     contracts::ContractBook,
-    install::Program,
+    install::{Program, StoredArtifact},
     namespace::{KernelLife, Namespace},
     record::Record,
     supervise::Now,
@@ -37,6 +37,8 @@ pub enum Effect {
     Launch(KernelLife),
     /// Send a frame, with files.
     Send(KernelLife, ToSatellite, Vec<Arc<OwnedFd>>),
+    /// Send an artifact.
+    Load(KernelLife, StoredArtifact),
     /// Close the control socket and make sure that the satellite is dead.
     Close(KernelLife),
     /// Make a program's artifacts again: a satellite has refused one.

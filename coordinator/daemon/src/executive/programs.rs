@@ -19,11 +19,7 @@ impl Executive {
             return self.ended(process, ExitStatus::SpawnFailed(Errno::Unsupported));
         };
         let digest = artifact.digest;
-        let load = ToSatellite::Load {
-            artifact: digest,
-            length: artifact.length,
-        };
-        let load = Effect::Send(life, load, vec![artifact.file.clone()]);
+        let load = Effect::Load(life, artifact.clone());
         let loaded = self
             .satellite_mut(life)
             .and_then(|satellite| satellite.programs.get(&digest).copied());

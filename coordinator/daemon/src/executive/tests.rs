@@ -94,6 +94,10 @@ impl Bench {
             match effect {
                 Effect::Launch(life) => self.launched.push(life),
                 Effect::Send(to, frame, _) => self.sent.push((to, frame)),
+                Effect::Load(to, artifact) => {
+                    let (artifact, length) = (artifact.digest, artifact.length);
+                    self.sent.push((to, ToSatellite::Load { artifact, length }));
+                }
                 Effect::Close(life) => self.closed.push(life),
                 Effect::Repair(program) => self.repairs.push(program),
             }

@@ -5,7 +5,14 @@
 use super::cache::read_bounded;
 use satrap_abi::Digest;
 use satrap_abi::artifact::{ARTIFACT_MAX, Artifact, Key, Target};
-use std::{collections::BTreeMap, fs, io, os::fd::OwnedFd, path::Path, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::fd::{AsRawFd, OwnedFd},
+    path::Path,
+    path::PathBuf,
+    sync::Arc,
+};
 
 /// A contract in a program's contract section.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,7 +30,7 @@ pub struct Contract {
 pub struct StoredArtifact {
     /// Its file, for removal.
     pub path: PathBuf,
-    /// The same, open for reading: what a satellite is sent.
+    /// The same, open for reading. [`StoredArtifact::reopen`] is what a satellite is sent.
     pub file: Arc<OwnedFd>,
     /// Its size in bytes.
     pub length: u64,
@@ -77,6 +84,14 @@ fn target_of(platform: &str) -> Option<Target> {
 }
 
 impl StoredArtifact {
+    /// The file with a read position of its own: satellites that share one would read past each other. It
+    /// works even when the cache was emptied meanwhile.
+    pub fn reopen(&self) -> Arc<OwnedFd> {
+        let opened = fs::File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        // Without /proc the satellites' reads must not depend on the position.
+        opened.map_or_else(|_| self.file.clone(), |file| Arc::new(file.into()))
+    }
+
     /// Opens and authenticates an artifact. `None` if there is none; one that is not authentic is removed, as
     /// though it had never been there.
     ///

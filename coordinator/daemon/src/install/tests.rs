@@ -172,3 +172,20 @@ fn a_key_is_made_once_and_an_exposed_one_is_refused() {
         Err(KeyError::Exposed(_))
     ));
 }
+
+#[test]
+fn each_satellite_reads_an_artifact_from_its_beginning() {
+    let folder = Folder::new("reopen");
+    let installer = folder.installer(&format!("cp {}/made \"$output\"", folder.0.display()));
+    let made = artifact(&installer.key());
+    folder.write("made", &made);
+    let programs = events(&installer, &[folder.write("a.wasm", b"wasm")]).1.unwrap();
+    let stored = &programs[0].artifacts[&TARGET];
+    fs::remove_file(&stored.path).unwrap();
+    for _ in 0..2 {
+        let mut bytes = Vec::new();
+        let mut file = fs::File::from(stored.reopen().try_clone().unwrap());
+        std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+        assert!(bytes == made);
+    }
+}

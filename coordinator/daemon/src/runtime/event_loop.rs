@@ -2,7 +2,7 @@
 //!
 //! The lock is held only while something is decided; no satellite can hold it up.
 
-use super::{Shared, State, link::reap};
+use super::{Shared, State, link::Link, process::Process};
 use crate::{namespace::KernelLife, satellite::Received};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use satrap_abi::control::FRAME_MAX;
@@ -10,15 +10,29 @@ use std::{os::fd::OwnedFd, sync::Arc, time::Duration};
 
 /// Most frames taken from one satellite before the others have their turn.
 const FRAMES_EACH: usize = 64;
-/// How soon a child that did not die at once is looked at again.
+/// How soon a killed process that cannot be polled is looked at again.
 const REAP_AGAIN: Duration = Duration::from_millis(10);
 
-/// What the loop waits for on behalf of one satellite.
+/// A descriptor that the loop waits for.
 struct Watched {
-    life: KernelLife,
-    socket: Arc<OwnedFd>,
+    descriptor: Arc<OwnedFd>,
     interest: PollFlags,
-    death: Option<Arc<OwnedFd>>,
+    /// What it tells of; nothing for a process that is killed and only to be reaped.
+    news: Option<News>,
+}
+
+impl Watched {
+    fn place(&self) -> PollFd<'_> {
+        PollFd::new(&*self.descriptor, self.interest)
+    }
+}
+
+/// Something about a satellite.
+#[derive(Clone, Copy)]
+struct News {
+    life: KernelLife,
+    /// Whether its process has ended.
+    died: bool,
 }
 
 impl Shared {
@@ -34,10 +48,10 @@ impl Shared {
             };
             let ready = self.poll(&watched, timeout);
             let mut state = self.lock();
-            for (life, died) in ready {
-                self.attend(&mut state, life, died, &mut buffer);
+            for news in ready {
+                self.attend(&mut state, news, &mut buffer);
             }
-            state.dying.retain_mut(|child| reap(child).is_none());
+            state.dying.retain_mut(|process| !process.is_reaped());
             state.executive.tick(self.now());
             self.carry_out(&mut state);
             drop(state);
@@ -59,29 +73,25 @@ impl Shared {
             .and_then(|wait| wait.try_into().ok())
     }
 
-    /// Waits, and says which satellites have something to say, and which of those are dead.
-    fn poll(&self, watched: &[Watched], timeout: Option<Timespec>) -> Vec<(KernelLife, bool)> {
-        let mut places = vec![PollFd::new(&self.wake, PollFlags::IN)];
-        let mut owners = Vec::new();
-        for each in watched {
-            places.push(PollFd::new(&each.socket, each.interest));
-            owners.push((each.life, false));
-            if let Some(death) = &each.death {
-                places.push(PollFd::new(death, PollFlags::IN));
-                owners.push((each.life, true));
-            }
-        }
+    /// Waits, and says which satellites there is news of.
+    fn poll(&self, watched: &[Watched], timeout: Option<Timespec>) -> Vec<News> {
+        let mut places: Vec<PollFd<'_>> = watched.iter().map(Watched::place).collect();
+        places.push(PollFd::new(&self.wake, PollFlags::IN));
         // An interrupted or failed wait is one that found nothing.
         let _ = poll(&mut places, timeout.as_ref());
         // Nothing to read means that nobody woke us.
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
-        let fired = |(place, owner): (&PollFd<'_>, _)| (!place.revents().is_empty()).then_some(owner);
-        places[1..].iter().zip(owners).filter_map(fired).collect()
+        let ready = places
+            .iter()
+            .zip(watched)
+            .filter(|(place, _)| !place.revents().is_empty());
+        ready.filter_map(|(_, each)| each.news).collect()
     }
 
-    /// Sends what waits for a satellite, and takes what it has sent. What one that `died` had sent before is
+    /// Sends what waits for a satellite, and takes what it has sent. What one that died had sent before is
     /// still heard.
-    fn attend(self: &Arc<Shared>, state: &mut State, life: KernelLife, died: bool, buffer: &mut [u8]) {
+    fn attend(self: &Arc<Shared>, state: &mut State, news: News, buffer: &mut [u8]) {
+        let News { life, died } = news;
         for _ in 0..FRAMES_EACH {
             let Some(link) = state.links.get_mut(&life.kernel).filter(|link| link.life == life) else {
                 return;
@@ -106,15 +116,33 @@ impl Shared {
 
 impl State {
     fn watched(&self) -> Vec<Watched> {
-        let watch = |link: &super::Link| Watched {
-            life: link.life,
-            socket: link.socket.descriptor(),
-            interest: match link.socket.has_backlog() {
-                true => PollFlags::IN | PollFlags::OUT,
-                false => PollFlags::IN,
-            },
-            death: link.death.clone(),
-        };
-        self.links.values().map(watch).collect()
+        let dying = self.dying.iter().filter_map(Process::death).map(|death| Watched {
+            descriptor: death,
+            interest: PollFlags::IN,
+            news: None,
+        });
+        self.links.values().flat_map(watch).chain(dying).collect()
     }
+}
+
+fn watch(link: &Link) -> impl Iterator<Item = Watched> {
+    let life = link.life;
+    let socket = Watched {
+        descriptor: link.socket.descriptor(),
+        interest: match link.socket.has_backlog() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        },
+        news: Some(News { life, died: false }),
+    };
+    let death = link
+        .process
+        .as_ref()
+        .and_then(Process::death)
+        .map(|death| Watched {
+            descriptor: death,
+            interest: PollFlags::IN,
+            news: Some(News { life, died: true }),
+        });
+    std::iter::once(socket).chain(death)
 }

@@ -3,16 +3,19 @@
 
 mod event_loop;
 mod link;
+mod process;
 
 use crate::{
     executive::{Effect, Executive},
     install::{Installer, Program},
+    namespace::KernelLife,
     satellite::Launcher,
     supervise::Now,
 };
 use link::Link;
+use process::Process;
 use rustix::event::{EventfdFlags, eventfd};
-use satrap_abi::KernelId;
+use satrap_abi::{KernelId, control::ToSatellite};
 use std::{
     collections::BTreeMap,
     io,
@@ -40,7 +43,7 @@ pub struct State {
     pub executive: Executive,
     links: BTreeMap<KernelId, Link>,
     /// Satellites that were closed and are not reaped yet.
-    dying: Vec<std::process::Child>,
+    dying: Vec<Process>,
 }
 
 impl Shared {
@@ -143,23 +146,33 @@ impl Shared {
             Effect::Launch(life) => match self.launcher.launch(life.kernel) {
                 Ok(launched) => {
                     let link = Link::new(life, launched);
-                    state.executive.launched(life, link.pid());
+                    let pid = link.process.as_ref().map(Process::pid);
+                    state.executive.launched(life, pid);
                     state.links.insert(life.kernel, link);
                 }
                 Err(error) => state.executive.lost(self.now(), life, &error.to_string()),
             },
-            Effect::Send(to, frame, files) => {
-                // Without a link the satellite is gone, and the frame with it.
-                let link = state.links.get_mut(&to.kernel).filter(|link| link.life == to);
-                if let Some(Err(failure)) = link.map(|link| link.socket.send(&frame, files)) {
-                    state.executive.lost(self.now(), to, &failure.to_string());
-                }
+            Effect::Send(to, frame, files) => self.send(state, to, &frame, files),
+            Effect::Load(to, artifact) => {
+                let load = ToSatellite::Load {
+                    artifact: artifact.digest,
+                    length: artifact.length,
+                };
+                self.send(state, to, &load, vec![artifact.reopen()]);
             }
             Effect::Close(life) => {
                 let link = state.links.remove(&life.kernel);
                 state.dying.extend(link.and_then(Link::close));
             }
             Effect::Repair(program) => self.repair(program),
+        }
+    }
+
+    /// Without a link the satellite is gone, and the frame with it.
+    fn send(&self, state: &mut State, to: KernelLife, frame: &ToSatellite, files: Vec<Arc<OwnedFd>>) {
+        let link = state.links.get_mut(&to.kernel).filter(|link| link.life == to);
+        if let Some(Err(failure)) = link.map(|link| link.socket.send(frame, files)) {
+            state.executive.lost(self.now(), to, &failure.to_string());
         }
     }
 
