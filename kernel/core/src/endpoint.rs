@@ -316,7 +316,12 @@ impl Endpoint {
         }
     }
 
-    pub(crate) fn poll_recv(&mut self, waker: &Waker) -> Poll<Result<Message, Errno>> {
+    /// Receives, or leaves the waker: for a driver that waits for something else besides. Whoever waits while
+    /// its own side must send learns in this way of the peer's end.
+    ///
+    /// # Errors
+    /// As [`Endpoint::try_recv`].
+    pub fn poll_recv(&mut self, waker: &Waker) -> Poll<Result<Message, Errno>> {
         match self.try_recv() {
             Err(Errno::WouldBlock) => {}
             done => return Poll::Ready(done),

@@ -9,10 +9,11 @@ use crate::{
     engine::{Pause, Resume, Thread},
     link::Link,
     platform::Platform,
+    rmp::Links,
     satellite::Satellite,
     task::{Body, Task},
 };
-use alloc::{sync::Arc, vec::Vec};
+use alloc::sync::Arc;
 use core::task::{Context, Waker};
 use satrap_link::Attention;
 use satrap_sync::{Ordering, relax};
@@ -39,7 +40,7 @@ pub enum Step {
 pub struct Executor<P: Platform> {
     satellite: Arc<Satellite<P>>,
     index: usize,
-    links: Vec<Arc<Link>>,
+    links: Links,
     links_version: u64,
     attention: Attention,
 }
@@ -51,7 +52,7 @@ impl<P: Platform> Executor<P> {
         Executor {
             satellite,
             index,
-            links: Vec::new(),
+            links: Links::from([]),
             links_version,
             attention: Attention::Polling,
         }
@@ -108,7 +109,7 @@ impl<P: Platform> Executor<P> {
             (self.links_version, self.links) = self.satellite.rmp.links();
         }
         let mut any = false;
-        for link in &self.links {
+        for link in self.links.iter() {
             any |= self.satellite.poll_link(link);
         }
         any

@@ -65,7 +65,10 @@ impl ExchangeHeap {
     }
 
     /// A block whose bytes the caller overwrites at once: zeroing it would be wasted (Helios §3.6).
-    pub(crate) fn alloc_for_overwrite(self: &Arc<Self>, len: u32) -> Result<Block, Errno> {
+    ///
+    /// # Errors
+    /// [`Errno::TooLarge`], [`Errno::NoMemory`].
+    pub fn alloc_for_overwrite(self: &Arc<Self>, len: u32) -> Result<Block, Errno> {
         if len > BLOCK_MAX {
             return Err(Errno::TooLarge);
         }
@@ -148,6 +151,19 @@ impl Block {
         self.heap
             .region
             .write((self.offset + u64::from(offset)) as usize, bytes)
+            .map_err(|_| Errno::Invalid)
+    }
+
+    /// Its bytes at `offset`, for a driver whose device reads or writes them in place. The block must outlive
+    /// the use of it.
+    ///
+    /// # Errors
+    /// [`Errno::Invalid`] outside the block.
+    pub fn region(&self, offset: u32, len: u32) -> Result<Region, Errno> {
+        self.check(offset, u64::from(len))?;
+        self.heap
+            .region
+            .part((self.offset + u64::from(offset)) as usize, len as usize)
             .map_err(|_| Errno::Invalid)
     }
 

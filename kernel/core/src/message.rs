@@ -1,8 +1,12 @@
 //! A message inside the kernel, and how it stands in the words of a ring.
 
-use crate::{endpoint::Endpoint, heap::Block, rmp::ForeignBlock};
-use alloc::boxed::Box;
-use satrap_abi::limits::HANDLES_MAX;
+use crate::{
+    endpoint::Endpoint,
+    heap::{Block, ExchangeHeap},
+    rmp::ForeignBlock,
+};
+use alloc::{boxed::Box, sync::Arc};
+use satrap_abi::{Errno, limits::HANDLES_MAX};
 use satrap_link::{Frame, FrameHeader, FrameReceiver};
 use satrap_table::HandleKind;
 
@@ -36,6 +40,18 @@ impl Capability {
             Capability::Block(block) => u64::from(block.len()),
             Capability::Foreign(block) => u64::from(block.len()),
             Capability::Endpoint(_) => 0,
+        }
+    }
+
+    /// The block that it is, copied into `heap` if it still lies with a peer (Helios §3.6).
+    ///
+    /// # Errors
+    /// [`Errno::BadHandle`] for an endpoint, [`Errno::NoMemory`] when the heap is full.
+    pub fn into_block(self, heap: &Arc<ExchangeHeap>) -> Result<Block, Errno> {
+        match self {
+            Capability::Block(block) => Ok(block),
+            Capability::Foreign(foreign) => foreign.copy(heap),
+            Capability::Endpoint(_) => Err(Errno::BadHandle),
         }
     }
 }
@@ -93,7 +109,7 @@ impl Message {
     }
 
     /// Adds a capability; false when there are too many.
-    pub(crate) fn push(&mut self, capability: Capability) -> bool {
+    pub fn push(&mut self, capability: Capability) -> bool {
         let cargo = self.cargo.get_or_insert_default();
         match cargo.iter_mut().find(|place| place.is_none()) {
             Some(place) => {
@@ -102,6 +118,12 @@ impl Message {
             }
             None => false,
         }
+    }
+
+    /// Takes the capabilities out, in order.
+    pub fn take_capabilities(&mut self) -> impl Iterator<Item = Capability> + use<> {
+        let cargo = self.cargo.take().map(|cargo| *cargo).unwrap_or_default();
+        cargo.into_iter().flatten()
     }
 
     /// Payload bytes, wherever they lie.

@@ -56,6 +56,9 @@ pub(crate) fn header(kind: u8, tag: u16, position: u8) -> u64 {
     .pack()
 }
 
+/// A list of links that is replaced as a whole, so that whoever polls holds it without a copy.
+pub(crate) type Links = Arc<[Arc<Link>]>;
+
 /// Runs a kernel task.
 pub(crate) type Spawner = dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync;
 
@@ -65,7 +68,7 @@ pub(crate) struct Rmp {
     pub(crate) heap: Arc<ExchangeHeap>,
     ends: SpinLock<Slab<Arc<RemoteEnd>>>,
     contracts: SpinLock<BTreeMap<Digest, Arc<Table>>>,
-    links: SpinLock<Vec<Arc<Link>>>,
+    links: SpinLock<Links>,
     /// Grows with every change of `links`, so that CPUs may cache them.
     links_version: AtomicU64,
     spawner: SpinLock<Option<Arc<Spawner>>>,
@@ -125,7 +128,7 @@ impl Rmp {
     }
 
     /// The links, and the version of the list.
-    pub(crate) fn links(&self) -> (u64, Vec<Arc<Link>>) {
+    pub(crate) fn links(&self) -> (u64, Links) {
         let links = self.links.lock();
         (self.links_version.load(Ordering::Acquire), links.clone())
     }
@@ -147,20 +150,24 @@ impl Rmp {
 
     /// A peer has come.
     pub(crate) fn link_up(&self, parts: LinkParts) {
-        self.links.lock().push(Arc::new(Link::new(parts)));
+        let mut links = self.links.lock();
+        *links = links
+            .iter()
+            .cloned()
+            .chain([Arc::new(Link::new(parts))])
+            .collect();
+        drop(links);
         self.links_version.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A peer is gone: every channel to it ends with [`Errno::KernelDied`].
     pub(crate) fn link_down(&self, kernel: KernelId, generation: u32) {
         let mut links = self.links.lock();
-        let Some(at) = links
-            .iter()
-            .position(|l| l.kernel == kernel && l.generation == generation)
-        else {
+        let is_it = |link: &Arc<Link>| link.kernel == kernel && link.generation == generation;
+        let Some(link) = links.iter().find(|link| is_it(link)).cloned() else {
             return;
         };
-        let link = links.swap_remove(at);
+        *links = links.iter().filter(|link| !is_it(link)).cloned().collect();
         drop(links);
         self.links_version.fetch_add(1, Ordering::AcqRel);
         link.kill();
@@ -288,7 +295,7 @@ impl Rmp {
             close();
             return Ok(());
         };
-        if state >= u64::from(contract.states()) {
+        if state > u64::from(contract.states()) {
             return fault("endpoint in a state that its contract does not have");
         }
         let Ok((id, shadow, endpoint)) = self.open(&contract, side, state as u8) else {

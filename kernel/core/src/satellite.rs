@@ -76,6 +76,11 @@ impl<P: Platform> Satellite<P> {
         &self.platform
     }
 
+    /// Its exchange heap.
+    pub fn heap(&self) -> &Arc<ExchangeHeap> {
+        &self.rmp.heap
+    }
+
     // ---- scheduling ----
 
     /// Puts a task that may run into its CPU's queue, and wakes that CPU if it sleeps.

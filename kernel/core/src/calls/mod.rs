@@ -125,7 +125,7 @@ impl<P: Platform> CallContext<P> {
             if cpu.ready() > 0 || self.process.is_dying() {
                 return None;
             }
-            for link in &links {
+            for link in links.iter() {
                 self.satellite.poll_link(link);
             }
             match ready() {
