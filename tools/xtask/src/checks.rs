@@ -37,9 +37,15 @@ pub fn clippy(repo: &Repo, _: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Its program has the name of the SDK's library, and the pages of one would replace those of the other.
+const NAMESAKE: &str = "satrap-cli";
+
 /// `./x doc [--open]`
 pub fn doc(repo: &Repo, arguments: &[String]) -> Result<()> {
-    for group in groups(repo)? {
+    for mut group in groups(repo)? {
+        if let Some(at) = group.iter().position(|word| word == NAMESAKE) {
+            group.drain(at - 1..=at);
+        }
         let mut doc = cargo(repo, "doc");
         doc.args(["--no-deps", "--document-private-items"])
             .args(group)

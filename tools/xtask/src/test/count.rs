@@ -65,6 +65,8 @@ fn harness_result(line: &str) -> Option<Count> {
 }
 
 const SHOWN: usize = 60;
+/// Rustc's own command lines are longer than anybody reads.
+const WIDTH: usize = 300;
 
 /// The part of a failed command's output that says why: compiler errors, or the harness's list of failures.
 pub fn essence(text: &str) -> String {
@@ -75,9 +77,13 @@ pub fn essence(text: &str) -> String {
         .iter()
         .position(start)
         .unwrap_or_else(|| lines.len().saturating_sub(SHOWN));
-    let shown = &lines[first..lines.len().min(first + SHOWN)];
+    let shown = lines[first..lines.len().min(first + SHOWN)].iter();
+    let shown = shown.map(|line| {
+        line.char_indices()
+            .nth(WIDTH)
+            .map_or(*line, |(end, _)| &line[..end])
+    });
     shown
-        .iter()
         .map(|line| format!("    {line}\n"))
         .collect::<String>()
         .trim_end()

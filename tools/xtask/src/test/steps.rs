@@ -59,7 +59,7 @@ pub const STEPS: &[Step] = &[
         needs: &[WASM],
         programs: true,
         inputs: Inputs::Everything,
-        minutes: 25,
+        minutes: 45,
         commands: host,
     },
     Step {
@@ -68,7 +68,7 @@ pub const STEPS: &[Step] = &[
         needs: &[],
         programs: false,
         inputs: Inputs::Everything,
-        minutes: 20,
+        minutes: 45,
         commands: |repo, _| Ok(vec![with(cargo(repo, "test"), &["--doc", "--no-fail-fast"])]),
     },
     Step {
@@ -77,7 +77,7 @@ pub const STEPS: &[Step] = &[
         needs: &[WASM],
         programs: true,
         inputs: Inputs::Everything,
-        minutes: 25,
+        minutes: 45,
         commands: compiler,
     },
     Step {
@@ -86,7 +86,7 @@ pub const STEPS: &[Step] = &[
         needs: &[],
         programs: false,
         inputs: Inputs::Found(loom::packages),
-        minutes: 15,
+        minutes: 30,
         commands: |repo, _| loom::commands(repo, &[]),
     },
     Step {
@@ -95,7 +95,7 @@ pub const STEPS: &[Step] = &[
         needs: &[],
         programs: false,
         inputs: Inputs::Packages(&["satrap-sim"]),
-        minutes: 15,
+        minutes: 30,
         commands: sim,
     },
     Step {
@@ -104,7 +104,7 @@ pub const STEPS: &[Step] = &[
         needs: &[CPP],
         programs: false,
         inputs: Inputs::Packages(&[fuzz::PACKAGE]),
-        minutes: 20,
+        minutes: 45,
         commands: fuzzing,
     },
     Step {
@@ -113,7 +113,7 @@ pub const STEPS: &[Step] = &[
         needs: &BARE,
         programs: false,
         inputs: Inputs::Packages(&bare::PORTABLE),
-        minutes: 20,
+        minutes: 45,
         commands: |_, _| Ok(vec![x(&["bare", "check"])?]),
     },
     Step {
@@ -122,7 +122,7 @@ pub const STEPS: &[Step] = &[
         needs: &[BARE[0], QEMU],
         programs: true,
         inputs: Inputs::Everything,
-        minutes: 10,
+        minutes: 20,
         commands: |repo, _| {
             if repo.has("platforms/x86_64/boot") {
                 Ok(vec![x(&["bare", "boot"])?])
@@ -137,7 +137,7 @@ pub const STEPS: &[Step] = &[
         needs: &[CURL],
         programs: true,
         inputs: Inputs::Everything,
-        minutes: 15,
+        minutes: 30,
         commands: end_to_end,
     },
 ];
