@@ -28,7 +28,10 @@ fn main() -> Result<(), Error> {
                 }
                 rest
             }
-            StartMessage::Done => return next.send_done(),
+            StartMessage::Done { next: closing } => {
+                next.send_done()?.recv()?;
+                return closing.send_finished();
+            }
         }
     }
 }

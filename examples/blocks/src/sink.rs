@@ -21,9 +21,9 @@ fn main() -> Result<(), Error> {
                 bytes += data.len();
                 next
             }
-            StartMessage::Done => {
+            StartMessage::Done { next } => {
                 println!("sink: {blocks} blocks, {bytes} bytes");
-                return Ok(());
+                return next.send_finished();
             }
         }
     }

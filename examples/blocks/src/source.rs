@@ -20,5 +20,5 @@ fn main() -> Result<(), Error> {
         // The block moves: this process has it no more.
         next.take(number, block)?;
     }
-    next.send_done()
+    next.send_done()?.recv()
 }

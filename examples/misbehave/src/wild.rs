@@ -12,6 +12,9 @@ const BEYOND: usize = 0x7FFF_0000;
 /// The last bytes of the address space: length and address together wrap around.
 const EDGE: usize = 0xFFFF_FFF0;
 
+/// The shortest block that can be mapped.
+const BLOCK_LEN: u32 = 4096;
+
 pub fn read_out_of_bounds() -> Result<(), String> {
     let wild = black_box(BEYOND) as *const u8;
     // SAFETY: none; the engine must turn this load into a trap.
@@ -23,7 +26,7 @@ pub fn read_out_of_bounds() -> Result<(), String> {
 pub fn wild_pointers() -> Result<(), String> {
     for address in [BEYOND, EDGE] {
         let (bytes, words) = (address as *mut u8, address as *mut u32);
-        let block = raw::block_alloc(64).unsigned_abs();
+        let block = raw::block_alloc(BLOCK_LEN).unsigned_abs();
         // SAFETY: none; the kernel must check every pointer of every call. A pointer that passed would be
         // written through, and the deed reports it.
         let results = unsafe {

@@ -23,5 +23,5 @@ fn main() -> Result<(), Error> {
         pixels[FRAME_LEN - 1] = !number as u8;
         viewer.frame(number, time::now().as_nanos(), pixels)?;
     }
-    viewer.send_stop()
+    viewer.send_stop()?.recv()
 }

@@ -33,13 +33,13 @@ fn main() -> Result<(), Error> {
                 next
                 // `pixels` is dropped here, and the camera may use the buffer again.
             }
-            StartMessage::Stop => {
+            StartMessage::Stop { next } => {
                 println!(
                     "{frames} frames, {} MB, each seen {:?} after it was taken",
                     bytes / 1_000_000,
                     delay / frames
                 );
-                return Ok(());
+                return next.send_stopped();
             }
         }
     }

@@ -77,7 +77,7 @@ impl Block {
     }
 
     /// Maps the block into the process's window, where it is read and written in place. Worth it above some
-    /// hundred kilobytes; below, copying is cheaper.
+    /// hundred kilobytes; below, copying is cheaper, and below a page (4 KiB) there is nothing to map.
     pub fn map(self) -> Result<MappedBlock, Error> {
         let address = calls::block_map(self.handle.number())?;
         // I3: the kernel just mapped the block there, and `MappedBlock` keeps it.
