@@ -123,6 +123,7 @@ const COMMANDS: &[Command] = &[
 ];
 
 fn main() -> ExitCode {
+    end_quietly_with_the_reader();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -131,6 +132,19 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// `./x test --list | head` closes our output early, which `println!` takes for a reason to panic.
+fn end_quietly_with_the_reader() {
+    const BROKEN_PIPE: i32 = 128 + 13;
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>();
+        if message.is_some_and(|text| text.starts_with("failed printing to stdout")) {
+            std::process::exit(BROKEN_PIPE);
+        }
+        report(panic);
+    }));
 }
 
 fn dispatch(arguments: &[String]) -> Result<()> {
