@@ -1,3 +1,39 @@
-//! The satrap command.
+//! The `satrap` command: parse, do, and say how it ended.
+//!
+//! Principles: nothing heavy before a run; every error says what was wrong, where, and what to do; what a
+//! machine reads (`--json`) and what a person reads come from the same values. Neighbours: `arguments` is the
+//! whole language, `commands` has one file for each verb, `ui` draws, `satrap-coordinator` does the work.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod connect;
+mod context;
+mod failure;
+mod signals;
+mod timings;
+mod ui;
+
+use arguments::Arguments;
+use clap::Parser;
+use context::Context;
+use std::process::ExitCode;
+use timings::Timings;
+
+fn main() -> ExitCode {
+    let timings = Timings::start();
+    let Arguments { global, command } = Arguments::parse();
+    let context = Context::new(&global, timings);
+    context.timings.mark("arguments read");
+    let code = match commands::execute(&context, command) {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.print(context.err);
+            failure.code()
+        }
+    };
+    context.timings.mark("done");
+    context.timings.print();
+    ExitCode::from(code)
+}

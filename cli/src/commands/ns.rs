@@ -1,0 +1,60 @@
+//! `satrap ns`: the names in the namespace.
+
+use crate::{
+    arguments::Ns,
+    connect,
+    context::Context,
+    failure::Result,
+    ui::{
+        output,
+        style::Colour,
+        style::Style,
+        table::{Align, Cell, Table, optional},
+    },
+};
+use satrap_coordinator::api::{Control, Name};
+
+/// Characters of a hash that tell contracts apart.
+const HASH: usize = 12;
+
+/// Lists them.
+pub fn execute(context: &Context, ns: &Ns) -> Result {
+    let client = connect::running(context)?;
+    let control: &dyn Control = &client;
+    let names = control.names(&ns.prefix)?;
+    if context.json {
+        return output::json(&names);
+    }
+    output::text(&render(&names, context.out))
+}
+
+fn render(names: &[Name], style: Style) -> String {
+    let mut table = Table::new([
+        ("NAME", Align::Left),
+        ("SATELLITE", Align::Right),
+        ("PROCESS", Align::Right),
+        ("CONTRACT", Align::Left),
+        ("HASH", Align::Left),
+        ("ATTRIBUTES", Align::Left),
+    ]);
+    for name in names {
+        let attributes: Vec<String> = name
+            .attributes
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let hash = name
+            .contract
+            .as_ref()
+            .map(|hash| hash.chars().take(HASH).collect::<String>());
+        table.row([
+            name.path.clone().into(),
+            optional(Some(name.kernel).filter(|kernel| *kernel != 0)),
+            optional(name.process),
+            optional(name.contract_name.as_ref()),
+            hash.map_or_else(|| optional(None::<u8>), |hash| Cell::new(hash, Colour::Dim)),
+            attributes.join(" ").into(),
+        ]);
+    }
+    table.render(style)
+}

@@ -1,0 +1,80 @@
+//! `satrap ps`: the processes.
+
+use crate::{
+    arguments::Ps,
+    connect,
+    context::Context,
+    failure::Result,
+    ui::{
+        output,
+        style::{Colour, Style},
+        table::{Align, Cell, Table, optional},
+        units,
+    },
+};
+use satrap_coordinator::api::{Control, Process, ProcessState};
+use std::time::Duration;
+
+/// Lists them.
+pub fn execute(context: &Context, ps: &Ps) -> Result {
+    let client = connect::running(context)?;
+    let control: &dyn Control = &client;
+    let mut processes = control.processes()?;
+    processes.retain(|process| ps.all || process.state != ProcessState::Exited);
+    if context.json {
+        return output::json(&processes);
+    }
+    output::text(&render(&processes, context.out))
+}
+
+/// `application/process`, or one name for a program that is its own application.
+pub fn full_name(process: &Process) -> String {
+    if process.app_name == process.name {
+        return process.name.clone();
+    }
+    format!("{}/{}", process.app_name, process.name)
+}
+
+/// A state and its colour.
+pub fn state(process: &Process) -> Cell {
+    let (text, colour) = match process.state {
+        ProcessState::Waiting => ("waiting", Colour::Warning),
+        ProcessState::Starting => ("starting", Colour::Warning),
+        ProcessState::Running => ("running", Colour::Good),
+        ProcessState::Ending => ("ending", Colour::Warning),
+        ProcessState::Exited => ("exited", Colour::Dim),
+    };
+    Cell::new(text, colour)
+}
+
+fn render(processes: &[Process], style: Style) -> String {
+    let mut table = Table::new([
+        ("PROCESS", Align::Right),
+        ("NAME", Align::Left),
+        ("SATELLITE", Align::Right),
+        ("STATE", Align::Left),
+        ("CLASS", Align::Right),
+        ("THREADS", Align::Right),
+        ("MEMORY", Align::Right),
+        ("CPU", Align::Right),
+        ("AGE", Align::Right),
+        ("RESTARTS", Align::Right),
+        ("LAST END", Align::Left),
+    ]);
+    for process in processes {
+        table.row([
+            optional(Some(process.id).filter(|id| *id != 0)),
+            full_name(process).into(),
+            optional(process.kernel),
+            state(process),
+            process.priority.into(),
+            process.threads.into(),
+            units::bytes(process.memory).into(),
+            units::duration(Duration::from_nanos(process.cpu_ns)).into(),
+            units::ms(process.age_ms).into(),
+            process.restarts.into(),
+            process.exit.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table.render(style)
+}
