@@ -7,6 +7,7 @@ use crate::{
     cpus::{self, CpuHandle},
     export::SharedMemory,
     machine::LINUX,
+    net,
     notifier::Notifier,
     platform::{Hosted, NAME},
 };
@@ -79,6 +80,7 @@ pub fn run(socket: OwnedFd) -> Result<(), BootError> {
     });
     let satellite = Satellite::new(platform.clone(), resources.kernel, export.heap().clone());
     announce(&platform, &memory, resources.export)?;
+    net::start(&satellite, resources.kernel);
     let notifier = Notifier {
         satellite: satellite.clone(),
         export,

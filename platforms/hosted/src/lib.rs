@@ -10,6 +10,7 @@ mod control;
 mod cpus;
 mod export;
 pub mod machine;
+mod net;
 mod notifier;
 mod platform;
 
