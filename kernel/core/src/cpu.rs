@@ -98,11 +98,12 @@ impl<P: Platform> Cpu<P> {
         self.armed_until.load(Ordering::Relaxed) > self.now.load(Ordering::Relaxed)
     }
 
-    /// Arms the preemption timer `delay` ns from now, unless it is armed.
+    /// Sees to it that the preemption timer fires within `delay` ns of the last scheduling decision. Leaves it
+    /// alone where it does already: arming costs a system call or a device access.
     #[inline]
     pub(crate) fn arm(&self, platform: &P, index: usize, delay: u64) {
-        if !self.is_armed() {
-            let deadline = platform.now() + delay;
+        let deadline = self.now.load(Ordering::Relaxed).saturating_add(delay);
+        if !self.is_armed() || self.armed_until.load(Ordering::Relaxed) > deadline {
             self.armed_until.store(deadline, Ordering::Relaxed);
             platform.set_timer(index, Some(deadline));
         }

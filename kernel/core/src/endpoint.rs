@@ -284,6 +284,12 @@ impl Endpoint {
     }
 
     fn end(&mut self, reason: Errno) {
+        // The peer may hold what this side waited on for long; its waiters must not stay with it.
+        self.inbox.arrived.clear();
+        self.room().clear();
+        if let Some(pool) = &self.pool {
+            pool.freed.clear();
+        }
         self.inbox.refuse(reason);
         match &mut self.route {
             Route::Local { peer, .. } => peer.end(reason),
@@ -309,10 +315,7 @@ impl Endpoint {
         self.room().announce(waker);
         match self.try_send(message) {
             Err(Errno::WouldBlock) => Poll::Pending,
-            done => {
-                self.room().withdraw();
-                Poll::Ready(done)
-            }
+            done => Poll::Ready(done),
         }
     }
 
@@ -329,10 +332,7 @@ impl Endpoint {
         self.arrived().announce(waker);
         match self.try_recv() {
             Err(Errno::WouldBlock) => Poll::Pending,
-            done => {
-                self.arrived().withdraw();
-                Poll::Ready(done)
-            }
+            done => Poll::Ready(done),
         }
     }
 }

@@ -224,6 +224,14 @@ impl<P: Platform> Executor<P> {
         }
     }
 
+    /// A thread that runs must not make others miss their deadlines.
+    fn arm_for_deadline(&self) {
+        if let Some(deadline) = self.cpu().timers.next() {
+            let delay = deadline.saturating_sub(self.cpu().now.load(Ordering::Relaxed));
+            self.cpu().arm(self.satellite.platform(), self.index, delay);
+        }
+    }
+
     fn run_thread(&mut self, task: &Arc<Task<P>>, thread: &mut impl Thread) -> Option<Pause> {
         loop {
             let how = if task
@@ -252,13 +260,7 @@ impl<P: Platform> Executor<P> {
         self.cpu().timers.fire(now);
         self.set_attention(Attention::Busy);
         self.poll_links();
-        if let Some(deadline) = self.cpu().timers.next() {
-            self.cpu().arm(
-                self.satellite.platform(),
-                self.index,
-                deadline.saturating_sub(now),
-            );
-        }
+        self.arm_for_deadline();
         let dying = task
             .thread
             .as_ref()

@@ -1,8 +1,8 @@
 //! The kernel's side of a link to one peer satellite: frames out, frames in, and the blocks that the peer has
 //! been lent until it has copied them (Helios §3.6).
 
-use crate::{heap::Block, slab::Slab};
-use alloc::{boxed::Box, collections::VecDeque, string::String};
+use crate::{heap::Block, pool::Pool, slab::Slab};
+use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc};
 use satrap_abi::{KernelId, Slot};
 use satrap_link::{Doorbell, Frame, FrameReceiver, FrameSender};
 use satrap_region::Region;
@@ -12,7 +12,7 @@ use satrap_sync::{AtomicBool, AtomicU64, Ordering, SpinLock};
 const BACKLOG_MAX: usize = 1 << 16;
 /// How soon to look again whether the ring has room for the backlog, in ns.
 const BACKLOG_PATIENCE: u64 = 100_000;
-/// Blocks that one peer may hold on loan.
+/// Blocks and pools that one peer may hold on loan.
 const LOANS_MAX: u32 = 1 << 16;
 
 /// What a platform supplies for a link.
@@ -40,9 +40,17 @@ pub(crate) struct Link {
     doorbell: Box<dyn Doorbell + Send + Sync>,
     pub(crate) heap: Region,
     dead: AtomicBool,
-    loans: SpinLock<Slab<Block>>,
+    loans: SpinLock<Slab<Loan>>,
     /// When an unanswered doorbell is rung again; `u64::MAX` when none is due.
     ring_again: AtomicU64,
+}
+
+/// What a peer may read in this satellite's exchange heap.
+pub(crate) enum Loan {
+    /// A block, until the peer has copied it.
+    Block { _block: Block },
+    /// A pool, until the peer's consumer has unmapped it.
+    Pool { _pool: Arc<Pool> },
 }
 
 struct Outbound {
@@ -159,15 +167,15 @@ impl Link {
         self.inbound.try_lock().is_some_and(|inbound| !inbound.is_empty())
     }
 
-    /// Lends a block to the peer until it says that it has copied it.
-    pub(crate) fn lend(&self, block: Block) -> Result<Slot, Block> {
-        self.loans.lock().insert(block)
+    /// Lends memory to the peer until it says that it is done with it.
+    pub(crate) fn lend(&self, loan: Loan) -> Result<Slot, Loan> {
+        self.loans.lock().insert(loan)
     }
 
-    /// The peer has copied a block.
+    /// The peer has copied a block, or has unmapped a pool.
     pub(crate) fn loan_returned(&self, slot: Slot) {
-        let block = self.loans.lock().remove(slot);
-        drop(block);
+        let loan = self.loans.lock().remove(slot);
+        drop(loan);
     }
 }
 

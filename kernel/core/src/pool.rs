@@ -4,7 +4,7 @@
 //! The pool lies in its producer's exchange heap, which only the producer's satellite writes; a consumer in
 //! another satellite maps the same pages through the producer's export. Each buffer is in one hand at a time.
 
-use crate::{event::Event, heap::Block};
+use crate::{event::Event, foreign::ForeignLoan, heap::Block};
 use alloc::{boxed::Box, sync::Arc};
 use satrap_abi::Errno;
 use satrap_region::Region;
@@ -25,12 +25,18 @@ enum Holder {
     Consumer = 3,
 }
 
+/// What keeps a pool's pages.
+enum Memory {
+    Own(Block),
+    Foreign { _loan: ForeignLoan },
+}
+
 /// A pool, shared by its two sides.
 pub(crate) struct Pool {
     /// Pages that both sides map; of this satellite or of a peer.
     pages: Region,
-    /// The block behind the pages, on the producer's satellite.
-    _block: Option<Block>,
+    /// What keeps the pages: the producer's block, or the loan of a peer's.
+    memory: Memory,
     /// Bytes between two buffers.
     pub(crate) stride: u32,
     holders: Box<[AtomicU32]>,
@@ -55,19 +61,19 @@ impl Pool {
     /// The producer's pool, in a block of its own.
     pub(crate) fn new(block: Block, stride: u32, count: u32) -> Result<Arc<Pool>, Errno> {
         let pages = block.pages()?;
-        Ok(Pool::over(pages, Some(block), stride, count))
+        Ok(Pool::over(pages, Memory::Own(block), stride, count))
     }
 
     /// A peer's pool, seen through its export.
-    pub(crate) fn foreign(pages: Region, stride: u32, count: u32) -> Arc<Pool> {
-        Pool::over(pages, None, stride, count)
+    pub(crate) fn foreign(pages: Region, loan: ForeignLoan, stride: u32, count: u32) -> Arc<Pool> {
+        Pool::over(pages, Memory::Foreign { _loan: loan }, stride, count)
     }
 
-    fn over(pages: Region, block: Option<Block>, stride: u32, count: u32) -> Arc<Pool> {
+    fn over(pages: Region, memory: Memory, stride: u32, count: u32) -> Arc<Pool> {
         let holders = (0..count).map(|_| AtomicU32::new(Holder::Free as u32)).collect();
         Arc::new(Pool {
             pages,
-            _block: block,
+            memory,
             stride,
             holders,
             freed: Event::default(),
@@ -81,7 +87,10 @@ impl Pool {
 
     /// Where it lies in its satellite's exchange heap, for the peer that is to map it.
     pub(crate) fn offset(&self) -> Option<u64> {
-        self._block.as_ref().map(Block::offset)
+        match &self.memory {
+            Memory::Own(block) => Some(block.offset()),
+            Memory::Foreign { .. } => None,
+        }
     }
 
     /// How many buffers it has.

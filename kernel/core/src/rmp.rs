@@ -8,9 +8,9 @@
 use crate::{
     endpoint::{Endpoint, Route},
     event::Event,
-    heap::{Block, ExchangeHeap},
+    heap::ExchangeHeap,
     inbox::{Inbox, code, direction},
-    link::{Link, LinkFault, LinkParts},
+    link::{Link, LinkFault, LinkParts, Loan},
     message::{Capability, Cargo, Message},
     pool::Pool,
     relay,
@@ -26,7 +26,7 @@ use satrap_link::{FrameHeader, LocalSender};
 use satrap_sync::{AtomicU32, AtomicU64, Ordering, SpinLock};
 use satrap_table::{HandleKind, Side, Table};
 
-pub(crate) use crate::foreign::ForeignBlock;
+pub(crate) use crate::foreign::{ForeignBlock, ForeignLoan};
 
 /// Most remote channels of one satellite.
 const ENDS_MAX: u32 = 1 << 20;
@@ -92,7 +92,7 @@ pub(crate) struct RemoteEnd {
     room: Event,
     /// Why nothing more may be sent; 0 while it may.
     refused: AtomicU32,
-    /// The pool that the peer maps, kept until it has closed.
+    /// The pool that this side announced to the peer.
     pool: SpinLock<Option<Arc<Pool>>>,
 }
 
@@ -254,11 +254,9 @@ impl Rmp {
                 self.on_close(id, &end, reason);
                 Ok(())
             }
-            (kind::POOL, Some(end), &[place, shape, ..]) => end.on_pool(link, place, shape),
+            (kind::POOL, end, &[place, shape, slot, ..]) => on_pool(link, end, slot, (place, shape)),
             (kind::BUFFER_RETURNED, Some(end), &[index, ..]) => end.on_buffer_returned(index),
-            (kind::OPENED | kind::CREDIT | kind::CLOSE | kind::POOL | kind::BUFFER_RETURNED, None, _) => {
-                Ok(())
-            }
+            (kind::OPENED | kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
             _ => fault("frame of an unknown kind or shape"),
         }
     }
@@ -347,9 +345,38 @@ fn on_block(
     if len > BLOCK_MAX || link.heap.part(offset as usize, len as usize).is_err() {
         return fault("block outside the peer's exchange heap");
     }
-    let foreign = ForeignBlock::new(link.clone(), slot, offset, len);
+    let foreign = ForeignBlock::new(ForeignLoan::new(link.clone(), slot), offset, len);
     // Without an end the block is dropped here, which gives it back to the peer.
     end.map_or(Ok(()), |end| end.load(position, Capability::Foreign(foreign)))
+}
+
+/// A peer's pool: mapped into the consumer's window when its first buffer arrives.
+fn on_pool(
+    link: &Arc<Link>,
+    end: Option<Arc<RemoteEnd>>,
+    slot: u64,
+    (place, shape): (u64, u64),
+) -> Result<(), LinkFault> {
+    let loan = ForeignLoan::new(link.clone(), slot);
+    let (offset, _) = unpack_place(place);
+    let (stride, count) = (shape as u32, (shape >> 32) as u32);
+    let layout = Pool::layout(stride, count)
+        .ok()
+        .filter(|layout| layout.1 == stride);
+    let Some((total, _)) = layout else {
+        return fault("pool of an impossible shape");
+    };
+    let Ok(pages) = link.heap.part(offset as usize, total as usize) else {
+        return fault("pool outside the peer's exchange heap");
+    };
+    if !offset.is_multiple_of(crate::heap::PAGE as u64) {
+        return fault("pool that is not page-aligned");
+    }
+    // Without an end the loan is dropped here, which gives the pool back to the peer.
+    if let Some(end) = end {
+        *end.inbox.pool.lock() = Some(Pool::foreign(pages, loan, stride, count));
+    }
+    Ok(())
 }
 
 impl RemoteEnd {
@@ -437,25 +464,6 @@ impl RemoteEnd {
             return fault("more credits than messages");
         }
         self.room.signal();
-        Ok(())
-    }
-
-    fn on_pool(&self, link: &Link, place: u64, shape: u64) -> Result<(), LinkFault> {
-        let (offset, _) = unpack_place(place);
-        let (stride, count) = (shape as u32, (shape >> 32) as u32);
-        let layout = Pool::layout(stride, count)
-            .ok()
-            .filter(|layout| layout.1 == stride);
-        let Some((total, _)) = layout else {
-            return fault("pool of an impossible shape");
-        };
-        let Ok(pages) = link.heap.part(offset as usize, total as usize) else {
-            return fault("pool outside the peer's exchange heap");
-        };
-        if !offset.is_multiple_of(crate::heap::PAGE as u64) {
-            return fault("pool that is not page-aligned");
-        }
-        *self.inbox.pool.lock() = Some(Pool::foreign(pages, stride, count));
         Ok(())
     }
 
@@ -551,7 +559,9 @@ impl RemoteRoute {
         match capability {
             Capability::Block(block) => {
                 let place = pack_place(block.offset(), block.len());
-                let slot = link.lend(block).map_err(|_| Errno::LimitReached)?;
+                let slot = link
+                    .lend(Loan::Block { _block: block })
+                    .map_err(|_| Errno::LimitReached)?;
                 Ok(alloc::vec![
                     header(kind::BLOCK, 0, position),
                     peer,
@@ -590,14 +600,23 @@ impl RemoteRoute {
         }
     }
 
-    /// Tells the peer of a pool that it may map. The pool stays until the peer has closed the channel.
+    /// Tells the peer of a pool that it may map. It is on loan until the peer has unmapped it.
     pub(crate) fn announce_pool(&self, pool: &Arc<Pool>) -> Result<(), Errno> {
         let peer = self.end.peer.load(Ordering::Acquire);
         let link = self.link().filter(|_| peer != 0).ok_or(Errno::WouldBlock)?;
         let offset = pool.offset().ok_or(Errno::Invalid)?;
         let shape = u64::from(pool.stride) | u64::from(pool.count()) << 32;
+        let slot = link
+            .lend(Loan::Pool { _pool: pool.clone() })
+            .map_err(|_| Errno::LimitReached)?;
         *self.end.pool.lock() = Some(pool.clone());
-        link.post(&[&[header(kind::POOL, 0, 0), peer, pack_place(offset, 0), shape]]);
+        link.post(&[&[
+            header(kind::POOL, 0, 0),
+            peer,
+            pack_place(offset, 0),
+            shape,
+            slot.pack(),
+        ]]);
         Ok(())
     }
 
@@ -650,16 +669,4 @@ fn bytes_to_words(bytes: [u8; 32]) -> [u64; 4] {
             .fold(0, |word, &byte| word << 8 | u64::from(byte));
     }
     words
-}
-
-/// Copies a peer's block into this satellite's exchange heap: the only copy of a remote message's payload.
-pub(crate) fn copy_block(
-    link: &Link,
-    heap: &Arc<ExchangeHeap>,
-    offset: u64,
-    len: u32,
-) -> Result<Block, Errno> {
-    let block = heap.alloc_for_overwrite(len)?;
-    block.copy_from(0, &link.heap, offset as usize, len)?;
-    Ok(block)
 }

@@ -72,12 +72,19 @@ pub unsafe trait Machine: Sync {
     /// As for [`Machine::protect`], and nobody relies on the contents.
     unsafe fn reset(&self, base: NonNull<u8>, bytes: usize, protection: Protection) -> Result<(), Errno>;
 
-    /// Maps shared pages of a region's backing.
+    /// Maps the pages that stand at `source` a second time; `backing` says where they come from. Writable only
+    /// if they are writable at `source`.
     ///
     /// # Safety
-    /// As for [`Machine::reset`].
-    unsafe fn map(&self, at: NonNull<u8>, source: Backing, bytes: usize, access: Access)
-    -> Result<(), Errno>;
+    /// As for [`Machine::reset`]; `bytes` are mapped at `source`, and come from `backing`.
+    unsafe fn map(
+        &self,
+        at: NonNull<u8>,
+        source: NonNull<u8>,
+        backing: Backing,
+        bytes: usize,
+        access: Access,
+    ) -> Result<(), Errno>;
 
     /// Keeps a copy of `bytes` (whole pages) from which [`Machine::map_image`] makes private copies.
     fn image(&self, bytes: &[u8]) -> Result<Image, Errno>;

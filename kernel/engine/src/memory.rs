@@ -95,12 +95,14 @@ impl LinearMemory for ProcessMemory {
     fn map(&self, at: u32, source: &Region, length: u32, access: Access) -> Result<(), Errno> {
         let start = self.window(at, length)?;
         let backing = source.backing().ok_or(Errno::Unsupported)?;
+        let from = NonNull::new(source.base()).ok_or(Errno::Invalid)?;
         if length as usize > source.len() {
             return Err(Errno::Invalid);
         }
         // SAFETY: within our reservation's window, where the kernel says what stands; guests that still use
-        // a former mapping there lose it, which is what the kernel asked for.
-        unsafe { machine().map(start, backing, length as usize, access) }
+        // a former mapping there lose it, which is what the kernel asked for. A region is mapped as long as it
+        // lives, and it says itself what its backing is.
+        unsafe { machine().map(start, from, backing, length as usize, access) }
     }
 
     fn unmap(&self, at: u32, length: u32) {

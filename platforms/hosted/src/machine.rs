@@ -72,12 +72,13 @@ unsafe impl Machine for Linux {
     unsafe fn map(
         &self,
         at: NonNull<u8>,
-        source: Backing,
+        source: NonNull<u8>,
+        backing: Backing,
         bytes: usize,
         access: Access,
     ) -> Result<(), Errno> {
         // SAFETY: the caller's promise.
-        unsafe { memory::map(at, source, bytes, access) }
+        unsafe { memory::map(at, source, backing, bytes, access) }
     }
 
     fn image(&self, bytes: &[u8]) -> Result<Image, Errno> {

@@ -116,9 +116,7 @@ impl<P: Platform> CallContext<P> {
             Err(Errno::WouldBlock)
         };
         let announce = |waker: &Waker| self.each_event(&handles, |event| event.announce(waker));
-        let result = self.wait_until(deadline, announce, ready)?;
-        self.each_event(&handles, |event| event.withdraw());
-        Ok(value(result))
+        Ok(value(self.wait_until(deadline, announce, ready)?))
     }
 
     fn read_handles(&self, pointer: u32, count: u32) -> Result<Vec<u32>, Errno> {

@@ -148,9 +148,7 @@ impl<P: Platform> CallContext<P> {
         event: &Event,
         ready: impl FnMut() -> Result<T, Errno>,
     ) -> Result<Result<T, Errno>, End> {
-        let result = self.wait_until(deadline, |waker| event.announce(waker), ready);
-        event.withdraw();
-        result
+        self.wait_until(deadline, |waker| event.announce(waker), ready)
     }
 
     fn read_bytes(&self, pointer: u32, length: u32, max: usize) -> Result<Vec<u8>, Errno> {

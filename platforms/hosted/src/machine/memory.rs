@@ -88,15 +88,57 @@ pub unsafe fn reset(base: NonNull<u8>, bytes: usize, protection: Protection) -> 
 
 /// # Safety
 /// See [`satrap_engine::Machine::map`].
-pub unsafe fn map(at: NonNull<u8>, source: Backing, bytes: usize, access: Access) -> Result<(), Errno> {
-    let protection = match access {
-        Access::ReadOnly => libc::PROT_READ,
-        Access::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
-    };
-    let descriptor = source.object.try_into().map_err(|_| Errno::Invalid)?;
-    let fixed = libc::MAP_SHARED | libc::MAP_FIXED;
+pub unsafe fn map(
+    at: NonNull<u8>,
+    source: NonNull<u8>,
+    backing: Backing,
+    bytes: usize,
+    access: Access,
+) -> Result<(), Errno> {
+    match access {
+        Access::ReadOnly => {
+            let descriptor = backing.object.try_into().map_err(|_| Errno::Invalid)?;
+            let fixed = libc::MAP_SHARED | libc::MAP_FIXED;
+            // SAFETY: the caller's promise.
+            unsafe {
+                mmap(
+                    at.as_ptr(),
+                    bytes,
+                    libc::PROT_READ,
+                    fixed,
+                    descriptor,
+                    backing.offset,
+                )
+            }
+            .map(drop)
+        }
+        // SAFETY: the caller's promise.
+        Access::ReadWrite => unsafe { mirror(at, source, bytes) },
+    }
+}
+
+/// Maps shared pages a second time, as writable as they are. An export is sealed against new writable mappings
+/// (DESIGN §4), but its owner may double the one that it has: `mremap` of nothing copies a shared mapping.
+///
+/// # Safety
+/// The range at `at` is the caller's to replace, and `bytes` are mapped at `source`.
+unsafe fn mirror(at: NonNull<u8>, source: NonNull<u8>, bytes: usize) -> Result<(), Errno> {
+    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
     // SAFETY: the caller's promise.
-    unsafe { mmap(at.as_ptr(), bytes, protection, fixed, descriptor, source.offset) }.map(drop)
+    let result = unsafe {
+        libc::mremap(
+            source.as_ptr().cast(),
+            0,
+            bytes,
+            flags,
+            at.as_ptr().cast::<c_void>(),
+        )
+    };
+    if result == libc::MAP_FAILED {
+        Err(last_error())
+    } else {
+        Ok(())
+    }
 }
 
 /// See [`satrap_engine::Machine::image`].
