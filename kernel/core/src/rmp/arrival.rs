@@ -1,0 +1,148 @@
+//! What arrives over a link: each frame is validated once and then acted upon.
+
+use super::{
+    ForeignBlock, ForeignLoan, RemoteEnd, Rmp,
+    frames::{self, fault, kind, unpack_place, words_to_bytes},
+};
+use crate::{
+    link::{Link, LinkFault},
+    message::{Capability, Message},
+    pool::Pool,
+};
+use alloc::sync::Arc;
+use satrap_abi::{ChannelId, Digest, Errno, Slot, limits::BLOCK_MAX};
+use satrap_link::FrameHeader;
+use satrap_table::Side;
+
+impl Rmp {
+    /// Answers one frame.
+    pub(super) fn on_frame(
+        self: &Arc<Self>,
+        link: &Arc<Link>,
+        header: FrameHeader,
+        words: &[u64],
+    ) -> Result<(), LinkFault> {
+        let &[_, id, ref rest @ ..] = words else {
+            return fault("frame without an id");
+        };
+        if header.kind == kind::LOAN_RETURNED {
+            link.loan_returned(Slot::unpack(id));
+            return Ok(());
+        }
+        let end = self.end(id).filter(|end| end.is_over(link) || end.adopt(link));
+        match (header.kind, end, rest) {
+            (kind::MESSAGE, Some(end), _) => self.on_message(&end, header, words),
+            (kind::MESSAGE, None, _) => Ok(()),
+            (kind::BLOCK, end, &[slot, place, ..]) => on_block(link, end, header.handle_count, slot, place),
+            (kind::ENDPOINT, end, rest) => self.on_endpoint(link, end, header, rest),
+            (kind::OPENED, Some(end), &[peer, ..]) => {
+                end.connect(ChannelId(Slot::unpack(peer)), link);
+                Ok(())
+            }
+            (kind::CREDIT, Some(end), &[count, ..]) => end.on_credit(count),
+            (kind::CLOSE, Some(end), &[reason, ..]) => {
+                self.on_close(id, &end, reason);
+                Ok(())
+            }
+            (kind::POOL, end, &[place, shape, slot, ..]) => on_pool(link, end, slot, (place, shape)),
+            (kind::BUFFER_RETURNED, Some(end), &[index, ..]) => end.on_buffer_returned(index),
+            (kind::OPENED | kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
+            _ => fault("frame of an unknown kind or shape"),
+        }
+    }
+
+    fn on_message(&self, end: &RemoteEnd, header: FrameHeader, words: &[u64]) -> Result<(), LinkFault> {
+        let Some((mut message, handles)) = Message::decode(header, 1, words) else {
+            return fault("message shorter than its header says");
+        };
+        message.cargo = end.cargo.lock().take();
+        if message.handle_count() != handles {
+            return fault("message without the capabilities it names");
+        }
+        end.deliver(message)
+    }
+
+    fn on_endpoint(
+        self: &Arc<Self>,
+        link: &Arc<Link>,
+        end: Option<Arc<RemoteEnd>>,
+        header: FrameHeader,
+        rest: &[u64],
+    ) -> Result<(), LinkFault> {
+        let &[peer, state, a, b, c, d] = rest else {
+            return fault("endpoint of the wrong shape");
+        };
+        let digest = Digest(words_to_bytes([a, b, c, d]));
+        let side = if header.tag == 0 {
+            Side::Client
+        } else {
+            Side::Service
+        };
+        let close = || link.post(&[&[frames::header(kind::CLOSE, 0, 0), peer, Errno::Closed as u64]]);
+        let (Some(end), Some(contract)) = (end, self.contract(&digest)) else {
+            close();
+            return Ok(());
+        };
+        if state > u64::from(contract.states()) {
+            return fault("endpoint in a state that its contract does not have");
+        }
+        let Ok((id, shadow, endpoint)) = self.open(&contract, side, state as u8) else {
+            close();
+            return Ok(());
+        };
+        shadow.connect(ChannelId(Slot::unpack(peer)), link);
+        link.post(&[&[frames::header(kind::OPENED, 0, 0), peer, id.0.pack()]]);
+        end.load(header.handle_count, Capability::Endpoint(endpoint))
+    }
+
+    fn on_close(&self, id: u64, end: &RemoteEnd, reason: u64) {
+        let reason = Errno::from_result(-(reason as i32)).unwrap_or(Errno::Closed);
+        self.ends.lock().remove(Slot::unpack(id));
+        end.finish(reason);
+    }
+}
+
+fn on_block(
+    link: &Arc<Link>,
+    end: Option<Arc<RemoteEnd>>,
+    position: u8,
+    slot: u64,
+    place: u64,
+) -> Result<(), LinkFault> {
+    let (offset, len) = unpack_place(place);
+    if len > BLOCK_MAX || link.heap.part(offset as usize, len as usize).is_err() {
+        return fault("block outside the peer's exchange heap");
+    }
+    let foreign = ForeignBlock::new(ForeignLoan::new(link.clone(), slot), offset, len);
+    // Without an end the block is dropped here, which gives it back to the peer.
+    end.map_or(Ok(()), |end| end.load(position, Capability::Foreign(foreign)))
+}
+
+/// A peer's pool: mapped into the consumer's window when its first buffer arrives.
+fn on_pool(
+    link: &Arc<Link>,
+    end: Option<Arc<RemoteEnd>>,
+    slot: u64,
+    (place, shape): (u64, u64),
+) -> Result<(), LinkFault> {
+    let loan = ForeignLoan::new(link.clone(), slot);
+    let (offset, _) = unpack_place(place);
+    let (stride, count) = (shape as u32, (shape >> 32) as u32);
+    let layout = Pool::layout(stride, count)
+        .ok()
+        .filter(|layout| layout.1 == stride);
+    let Some((total, _)) = layout else {
+        return fault("pool of an impossible shape");
+    };
+    let Ok(pages) = link.heap.part(offset as usize, total as usize) else {
+        return fault("pool outside the peer's exchange heap");
+    };
+    if !offset.is_multiple_of(crate::heap::PAGE as u64) {
+        return fault("pool that is not page-aligned");
+    }
+    // Without an end the loan is dropped here, which gives the pool back to the peer.
+    if let Some(end) = end {
+        *end.inbox.pool.lock() = Some(Pool::foreign(pages, loan, stride, count));
+    }
+    Ok(())
+}
