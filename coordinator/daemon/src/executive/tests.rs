@@ -403,6 +403,15 @@ fn a_bind_makes_a_channel_between_two_satellites() {
 }
 
 #[test]
+fn a_kernels_own_drivers_register_below_their_folders_only() {
+    let mut bench = Bench::running();
+    let (kernel, driver) = (life(1, 0), 0);
+    assert_eq!(bench.register(kernel, driver, "/net/tcp"), Ok(()));
+    bench.sent.clear();
+    assert_eq!(bench.register(kernel, driver, "/service"), Err(Errno::Denied));
+}
+
+#[test]
 fn nobody_registers_or_binds_what_the_manifest_does_not_grant() {
     let mut bench = Bench::running();
     let app = bench.start(PAIR, false);
