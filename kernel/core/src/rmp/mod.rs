@@ -9,6 +9,8 @@ mod arrival;
 mod frames;
 mod route;
 mod shadow;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use crate::foreign::{ForeignBlock, ForeignLoan};
 pub(crate) use frames::{header, kind};

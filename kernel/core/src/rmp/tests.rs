@@ -1,0 +1,298 @@
+//! Two satellites' remote message passing, joined by real rings over heap memory and driven by hand.
+
+use super::{RemoteEnd, Rmp, header, kind};
+use crate::{
+    BufferRef, Capability, Endpoint, ExchangeHeap, LinkParts, Message,
+    link::{Link, LinkFault},
+    pool::Pool,
+};
+use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
+use satrap_abi::{Digest, Errno, KernelId, limits::CHANNEL_DEPTH};
+use satrap_link::{Doorbell, Export, PeerExport};
+use satrap_region::Region;
+use satrap_table::{BufferRule, MessageRule, Side, Spec, StateSpec, Table, TransitionSpec};
+
+const ITEM: u16 = 0;
+const PICTURE: u16 = 1;
+const ASK: u16 = 2;
+const ANSWER: u16 = 3;
+
+struct Silent;
+
+impl Doorbell for Silent {
+    fn notify(&self) {}
+
+    fn repeat(&self) {}
+}
+
+/// The client sends items and pictures as it likes, or asks, and then the service answers.
+fn contract() -> Table {
+    let plain = MessageRule {
+        inline_max: 64,
+        ..MessageRule::EMPTY
+    };
+    let item = MessageRule {
+        blocks_max: 2,
+        endpoints_max: 2,
+        ..plain
+    };
+    let picture = MessageRule {
+        buffer: BufferRule::Required,
+        ..plain
+    };
+    let next = |tag, next| TransitionSpec { tag, next };
+    let spec = Spec {
+        name: "test:rmp/any@1.0.0".into(),
+        text_digest: Digest([0; 32]),
+        rules: vec![item, picture, plain, plain],
+        states: vec![
+            StateSpec {
+                sender: Side::Client,
+                transitions: vec![next(ITEM, 0), next(PICTURE, 0), next(ASK, 1)],
+            },
+            StateSpec {
+                sender: Side::Service,
+                transitions: vec![next(ANSWER, 0)],
+            },
+        ],
+    };
+    Table::parse(&spec.encode().unwrap()).unwrap()
+}
+
+/// One satellite of a pair.
+struct Half {
+    rmp: Arc<Rmp>,
+    link: Arc<Link>,
+    contract: Arc<Table>,
+}
+
+fn export(kernel: u16) -> (Region, Export) {
+    let region = Region::from_heap(4 << 20);
+    let export = Export::format(region.clone(), KernelId(kernel), 1).unwrap();
+    (region, export)
+}
+
+fn half(own: &Export, peer: &Region, peer_kernel: u16) -> Half {
+    let peer = PeerExport::open(peer.clone(), KernelId(peer_kernel), 1).unwrap();
+    let rmp = Rmp::new(ExchangeHeap::new(own.heap().clone()));
+    rmp.link_up(LinkParts {
+        kernel: KernelId(peer_kernel),
+        generation: 1,
+        sender: Box::new(own.ring_to(&peer).unwrap()),
+        receiver: Box::new(own.ring_from(&peer).unwrap()),
+        doorbell: Box::new(Silent),
+        heap: peer.heap().clone(),
+    });
+    let link = rmp.link(KernelId(peer_kernel), 1).unwrap();
+    let contract = rmp.learn(contract());
+    Half { rmp, link, contract }
+}
+
+impl Half {
+    fn poll(&self) -> Result<bool, &'static str> {
+        self.rmp
+            .poll(&self.link)
+            .map_err(|LinkFault(reason)| &*reason.leak())
+    }
+
+    fn open(&self, side: Side) -> (satrap_abi::ChannelId, Arc<RemoteEnd>, Box<Endpoint>) {
+        self.rmp.open(&self.contract, side, Table::START).unwrap()
+    }
+}
+
+/// A channel from a client on the first to a service on the second.
+fn channel() -> (Half, Half, Box<Endpoint>, Box<Endpoint>) {
+    let ((a_memory, a_export), (b_memory, b_export)) = (export(1), export(2));
+    let (a, b) = (half(&a_export, &b_memory, 2), half(&b_export, &a_memory, 1));
+    let (client_id, client_end, client) = a.open(Side::Client);
+    let (service_id, service_end, service) = b.open(Side::Service);
+    client_end.connect(service_id, &a.link);
+    service_end.connect(client_id, &b.link);
+    (a, b, client, service)
+}
+
+fn item(number: u64) -> Message {
+    let mut message = Message::new(ITEM);
+    message.inline_len = 8;
+    message.inline[0] = number;
+    message
+}
+
+#[test]
+fn messages_arrive_once_and_in_order() {
+    let (_a, b, mut client, mut service) = channel();
+    (0..10).for_each(|number| client.try_send(&mut item(number)).unwrap());
+    b.poll().unwrap();
+    for number in 0..10 {
+        assert_eq!(
+            service.try_recv().ok().map(|message| message.inline[0]),
+            Some(number)
+        );
+    }
+    assert_eq!(service.try_recv().err(), Some(Errno::WouldBlock));
+}
+
+#[test]
+fn a_sender_waits_for_credit_and_goes_on_when_it_comes() {
+    let (a, b, mut client, mut service) = channel();
+    let sent = (0..)
+        .take_while(|&number| client.try_send(&mut item(number)).is_ok())
+        .count();
+    assert_eq!(sent as u32, CHANNEL_DEPTH);
+    while b.poll().unwrap() {}
+    while service.try_recv().is_ok() {}
+    a.poll().unwrap();
+    assert_eq!(client.try_send(&mut item(0)), Ok(()));
+}
+
+#[test]
+fn a_block_is_copied_once_and_the_lender_gets_it_back() {
+    let (a, b, mut client, mut service) = channel();
+    let block = a.rmp.heap.alloc(5000).unwrap();
+    block.write(4990, b"satrap").unwrap();
+    let mut message = item(1);
+    message.push(Capability::Block(block));
+    client.try_send(&mut message).unwrap();
+    assert!(a.rmp.heap.used() > 0, "on loan until the peer has copied it");
+    b.poll().unwrap();
+    let mut received = service.try_recv().ok().unwrap();
+    let Some(Capability::Foreign(foreign)) = received.cargo.take().unwrap()[0].take() else {
+        panic!("no block came");
+    };
+    let copy = foreign.copy(&b.rmp.heap).unwrap();
+    drop(foreign);
+    a.poll().unwrap();
+    assert_eq!(a.rmp.heap.used(), 0);
+    let mut bytes = [0; 6];
+    copy.read(4990, &mut bytes).unwrap();
+    assert_eq!((copy.len(), &bytes), (5000, b"satrap"));
+}
+
+#[test]
+fn a_block_sent_to_a_closed_channel_comes_back() {
+    let (a, b, mut client, service) = channel();
+    drop(service);
+    let mut message = item(1);
+    message.push(Capability::Block(a.rmp.heap.alloc(64).unwrap()));
+    client.try_send(&mut message).unwrap();
+    b.poll().unwrap();
+    a.poll().unwrap();
+    assert_eq!(a.rmp.heap.used(), 0);
+    assert_eq!(client.try_recv().err(), Some(Errno::Closed));
+}
+
+#[test]
+fn what_was_sent_before_the_end_comes_before_the_end() {
+    let (_a, b, mut client, mut service) = channel();
+    client.try_send(&mut item(7)).unwrap();
+    client.close(Errno::PeerDied);
+    b.poll().unwrap();
+    assert_eq!(service.try_recv().ok().map(|message| message.inline[0]), Some(7));
+    assert_eq!(service.try_recv().err(), Some(Errno::PeerDied));
+}
+
+#[test]
+fn a_message_out_of_order_never_leaves() {
+    let (_a, b, mut client, mut service) = channel();
+    assert_eq!(client.try_send(&mut Message::new(ANSWER)), Err(Errno::Protocol));
+    assert_eq!(service.try_send(&mut Message::new(ANSWER)), Err(Errno::Protocol));
+    client.try_send(&mut Message::new(ASK)).unwrap();
+    assert_eq!(client.try_send(&mut item(1)), Err(Errno::Protocol));
+    b.poll().unwrap();
+    assert_eq!(service.try_recv().ok().map(|message| message.tag), Some(ASK));
+    assert_eq!(service.try_send(&mut Message::new(ANSWER)), Ok(()));
+}
+
+#[test]
+fn a_dead_peer_ends_its_channels() {
+    let (a, _b, mut client, _service) = channel();
+    let mut message = item(1);
+    message.push(Capability::Block(a.rmp.heap.alloc(64).unwrap()));
+    client.try_send(&mut message).unwrap();
+    a.rmp.link_down(KernelId(2), 1);
+    assert_eq!(client.try_recv().err(), Some(Errno::KernelDied));
+    assert_eq!(client.try_send(&mut item(2)), Err(Errno::KernelDied));
+    assert_eq!(a.rmp.heap.used(), 0, "what it had on loan is free");
+}
+
+#[test]
+fn a_pool_stays_on_loan_until_its_consumer_is_gone() {
+    let (a, b, mut client, mut service) = channel();
+    let (total, stride) = Pool::layout(100, 2).unwrap();
+    client
+        .set_pool(Pool::new(a.rmp.heap.alloc(total).unwrap(), stride, 2).unwrap())
+        .unwrap();
+    let index = client.pool_out().unwrap().acquire().unwrap();
+    let mut message = Message::new(PICTURE);
+    message.buffer = Some(BufferRef { index, len: 100 });
+    client.try_send(&mut message).unwrap();
+    b.poll().unwrap();
+    assert_eq!(
+        service.try_recv().ok().and_then(|m| m.buffer),
+        Some(BufferRef { index, len: 100 })
+    );
+    service.release_buffer(index).unwrap();
+    a.poll().unwrap();
+    assert_eq!(client.pool_out().unwrap().acquire(), Ok(index));
+    drop(client);
+    b.poll().unwrap();
+    assert!(a.rmp.heap.used() > 0, "the consumer may still have it mapped");
+    drop(service);
+    a.poll().unwrap();
+    assert_eq!(a.rmp.heap.used(), 0);
+}
+
+#[test]
+fn garbage_is_a_fault_of_the_link() {
+    let garbage: [&[u64]; 6] = [
+        &[header(99, 0, 0), 1],
+        &[header(kind::MESSAGE, 0, 0)],
+        &[header(kind::BLOCK, 0, 0), 1, 1, u64::MAX],
+        &[header(kind::POOL, 0, 0), 1, 0, 0, 1],
+        &[header(kind::CREDIT, 0, 0), 1 << 32, u64::from(CHANNEL_DEPTH)],
+        &[header(kind::BUFFER_RETURNED, 0, 0), 1 << 32, 0],
+    ];
+    for frame in garbage {
+        let (a, b, _client, _service) = channel();
+        a.link.post(&[frame]);
+        assert!(b.poll().is_err(), "{frame:x?}");
+    }
+}
+
+#[test]
+fn a_forged_message_is_a_fault_of_the_link() {
+    let (a, b, _client, _service) = channel();
+    // A message that the contract does not allow in this state, as a faulty kernel would send it.
+    a.link.post(&[&[header(kind::MESSAGE, ANSWER, 0), 1 << 32]]);
+    assert!(b.poll().is_err());
+}
+
+#[test]
+fn an_endpoint_that_travels_goes_on_working() {
+    let (a, b, mut client, mut service) = channel();
+    let tasks: Arc<satrap_sync::SpinLock<Vec<_>>> = Arc::default();
+    let spawned = tasks.clone();
+    a.rmp
+        .set_spawner(Arc::new(move |future| spawned.lock().push(future)));
+    let (near, mut far) = crate::channel(&a.contract);
+    let mut message = item(1);
+    message.push(Capability::Endpoint(near));
+    client.try_send(&mut message).unwrap();
+    b.poll().unwrap();
+    let mut received = service.try_recv().ok().unwrap();
+    let Some(Capability::Endpoint(mut moved)) = received.cargo.take().unwrap()[0].take() else {
+        panic!("no endpoint came");
+    };
+    a.poll().unwrap();
+    moved.try_send(&mut item(5)).unwrap();
+    let mut context = core::task::Context::from_waker(core::task::Waker::noop());
+    for _ in 0..3 {
+        a.poll().unwrap();
+        tasks
+            .lock()
+            .iter_mut()
+            .for_each(|task| assert!(task.as_mut().poll(&mut context).is_pending()));
+        b.poll().unwrap();
+    }
+    assert_eq!(far.try_recv().ok().map(|message| message.inline[0]), Some(5));
+}
