@@ -1,4 +1,7 @@
 //! Errors of kernel calls, and how a process can end.
+//!
+//! Each names the culprit (guest, peer, operator or us) and is exact for its operation; numbers are part of the
+//! ABI and never change their meaning. `call.rs` says which call returns which; `control.rs` carries exits.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,6 @@
 //! Limits. Everything has one (STYLE habit 7); reaching it is an exact error or back-pressure.
+//!
+//! They are named here once, for kernel, coordinator and SDK; those that a manifest may set are in [`Limits`].
 
 use serde::{Deserialize, Serialize};
 

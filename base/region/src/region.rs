@@ -1,4 +1,8 @@
 //! A bounds-checked view of shared memory.
+//!
+//! Whoever maps memory hands it over once, with an owner that keeps it mapped; from then on every access is
+//! checked here. A peer may write it at any time, so bytes are copied out and never borrowed. `word.rs` is the
+//! part of it that is shared by atomics.
 
 use alloc::{boxed::Box, sync::Arc, vec};
 use core::{fmt, ptr::NonNull, sync::atomic::AtomicU64};

@@ -1,4 +1,7 @@
 //! One 64-bit word of a region, as an atomic that keeps its region alive.
+//!
+//! Position and alignment are checked when it is made, so that loads and stores cannot fail. The rings and
+//! doorbells of `interconnect/link` are built of such words; `region.rs` is the memory they lie in.
 
 use crate::{OutOfRange, Region};
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -4,10 +4,12 @@
 //! Neighbours: `interconnect/link` builds rings on it, `kernel/core` its run queues and inboxes.
 
 #![cfg_attr(not(loom), no_std)]
+#![deny(unsafe_code)]
 
 #[cfg_attr(loom, path = "loom.rs")]
 #[cfg_attr(not(loom), path = "native.rs")]
 mod backend;
+#[allow(unsafe_code, reason = "a lock hands out the value that it guards")]
 mod lock;
 mod waiting;
 

@@ -1,4 +1,7 @@
 //! Loom's atomics, which try every interleaving.
+//!
+//! Names and signatures are those of `native.rs`, so that code above compiles against either unchanged;
+//! `lib.rs` picks one by `cfg(loom)`.
 
 pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 

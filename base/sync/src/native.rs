@@ -1,4 +1,6 @@
 //! The processor's own atomics.
+//!
+//! All of it compiles to nothing. `loom.rs` has the same names for the model checker; `lib.rs` picks one.
 
 use core::cell::UnsafeCell as StdUnsafeCell;
 pub use core::hint::spin_loop as relax;

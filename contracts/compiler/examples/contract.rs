@@ -1,4 +1,7 @@
 //! Prints what the compiler makes of a contract: `cargo run --example contract -- [text|rust] FILE`.
+//!
+//! `text` is the canonical text that the digest is made of, `rust` the code that a guest compiles;
+//! diagnostics go to standard error as `satrap contract check` shows them.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,8 @@
 //! Reading the `@protocol` block of an interface's documentation comment.
 //!
+//! Tokens carry their span, so that every complaint points at a line and a column of the file. What is read
+//! here is a tree of words; `check.rs` and `state.rs` find out what the words mean.
+//!
 //! ```text
 //! protocol = state+              state = NAME "=" step ("|" step)*
 //! step     = ("?" | "!") NAME "->" NAME
@@ -189,7 +192,7 @@ impl Parser<'_, '_> {
 
     fn state(&mut self) -> Option<StateAst> {
         let name = self.word("the name of a state")?;
-        self.expect("=", "after the name of a state")?;
+        self.demand("=", "after the name of a state")?;
         let mut steps = vec![];
         if !matches!(self.peek(0), "?" | "!") && (self.peek(0).is_empty() || self.peek(1) == "=") {
             let message = format!(
@@ -224,7 +227,7 @@ impl Parser<'_, '_> {
         };
         self.next += 1;
         let message = self.word("the name of a message")?;
-        self.expect("->", "between a message and the state that follows")?;
+        self.demand("->", "between a message and the state that follows")?;
         let target = self.word("the name of a state")?;
         let span = mark.start..message.span.end;
         Some(StepAst {
@@ -247,7 +250,7 @@ impl Parser<'_, '_> {
         Some(word)
     }
 
-    fn expect(&mut self, token: &str, place: &str) -> Option<()> {
+    fn demand(&mut self, token: &str, place: &str) -> Option<()> {
         if self.peek(0) != token {
             return self.fail(&format!("`{token}` {place}"));
         }

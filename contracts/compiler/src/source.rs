@@ -1,4 +1,7 @@
 //! The text of a contract, and the diagnostics collected while it is read.
+//!
+//! Reading goes on after an error, so that one run shows all of them; each has a span, and where it helps a
+//! suggestion. `diagnostic.rs` renders them.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Times one step of a table: `cargo run --release --example step`.
+//!
+//! The kernel steps at every message, so this is a part of each message's cost. The bench `lmp` measures the
+//! whole.
 
 use satrap_abi::Digest;
 use satrap_table::{HandleKind, MessageRule, Side, Spec, StateSpec, Table, TransitionSpec};
@@ -43,10 +46,10 @@ fn time(what: &str, table: &Table, tag: u16, handles: &[HandleKind]) {
         let (tag, handles) = (black_box(tag), black_box(handles));
         state = table
             .step(state, Side::Client, tag, 8, handles, false)
-            .expect("allowed");
+            .expect("the contract allows this step");
         state = table
             .step(state, Side::Service, tag, 8, handles, false)
-            .expect("allowed");
+            .expect("the contract allows this step");
     }
     let nanos = begin.elapsed().as_nanos() as f64 / f64::from(STEPS);
     println!("{what}: {nanos:.2} ns a step");

@@ -79,12 +79,19 @@ fn pin(cpu: usize) {
 fn stations() -> (Station, Station) {
     let kernels = [KernelId(1), KernelId(2)];
     let memory = kernels.map(|_| Region::from_heap(2 << 20));
-    let own = [0, 1].map(|i| Export::format(memory[i].clone(), kernels[i], 0).unwrap());
-    let seen = [0, 1].map(|i| PeerExport::open(memory[i].clone(), kernels[i], 0).unwrap());
-    let lines = [0, 1].map(|_| Lines::new(&Region::from_heap(2 * LINE), 0, 1).unwrap());
+    let own =
+        [0, 1].map(|i| Export::format(memory[i].clone(), kernels[i], 0).expect("the region is large enough"));
+    let seen = [0, 1]
+        .map(|i| PeerExport::open(memory[i].clone(), kernels[i], 0).expect("the export was just formatted"));
+    let lines =
+        [0, 1].map(|_| Lines::new(&Region::from_heap(2 * LINE), 0, 1).expect("the region has two lines"));
     let station = |own_number: usize| Station {
-        to: own[own_number].ring_to(&seen[1 - own_number]).unwrap(),
-        from: own[own_number].ring_from(&seen[1 - own_number]).unwrap(),
+        to: own[own_number]
+            .ring_to(&seen[1 - own_number])
+            .expect("both kernels have a ring"),
+        from: own[own_number]
+            .ring_from(&seen[1 - own_number])
+            .expect("both kernels have a ring"),
         own_line: lines[own_number].clone(),
         peer_line: lines[1 - own_number].clone(),
     };
@@ -173,7 +180,10 @@ fn receive(from: &mut RegionReceiver) -> u64 {
     while from.is_empty() {
         spin_loop();
     }
-    from.receive().unwrap().unwrap().words()[0]
+    from.receive()
+        .expect("the peer sends no garbage")
+        .expect("a frame is there")
+        .words()[0]
 }
 
 fn local() {
@@ -195,8 +205,10 @@ fn local() {
     for _ in 0..SAMPLES {
         let start = Instant::now();
         for round in 0..LOCAL_BATCH * LOCAL_BATCHES {
-            sender.send(&black_box([round; 14])[..7]).unwrap();
-            black_box(receiver.receive().unwrap());
+            sender
+                .send(&black_box([round; 14])[..7])
+                .expect("the ring has room");
+            black_box(receiver.receive().expect("the sender sends no garbage"));
         }
         both.add(start, LOCAL_BATCH * LOCAL_BATCHES);
     }
@@ -215,11 +227,19 @@ fn local_sample(
     for _ in 0..LOCAL_BATCHES {
         let start = Instant::now();
         for _ in 0..LOCAL_BATCH {
-            sender.send(black_box(&frame[..words])).unwrap();
+            sender
+                .send(black_box(&frame[..words]))
+                .expect("the ring has room");
         }
         let between = Instant::now();
         for _ in 0..LOCAL_BATCH {
-            black_box(receiver.receive().unwrap().unwrap().words()[0]);
+            black_box(
+                receiver
+                    .receive()
+                    .expect("the peer sends no garbage")
+                    .expect("a frame is there")
+                    .words()[0],
+            );
         }
         pushing += (between - start).as_nanos();
         popping += between.elapsed().as_nanos();
@@ -244,10 +264,12 @@ impl Bell for Silent {
 
 fn notify() {
     let memory = Region::from_heap(2 << 20);
-    let own = Export::format(memory.clone(), KernelId(1), 0).unwrap();
-    own.attention().unwrap().set(Attention::Polling);
-    let seen = PeerExport::open(memory, KernelId(1), 0).unwrap();
-    let doorbell = AttentionDoorbell::new(seen.attention().unwrap(), Silent);
+    let own = Export::format(memory.clone(), KernelId(1), 0).expect("the region is large enough");
+    own.attention()
+        .expect("the export has its word")
+        .set(Attention::Polling);
+    let seen = PeerExport::open(memory, KernelId(1), 0).expect("the export was just formatted");
+    let doorbell = AttentionDoorbell::new(seen.attention().expect("the export has its word"), Silent);
     let mut series = Series::new("notify a polling peer, word in own cache");
     for _ in 0..SAMPLES {
         let start = Instant::now();

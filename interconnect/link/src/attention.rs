@@ -1,6 +1,10 @@
 //! The doorbell protocol: who must be woken, and by whom, so that no wake-up is lost and no bell is rung
 //! for nothing (DESIGN §3 "Idle").
 //!
+//! Neighbours: `transport.rs` has the trait of doorbells; `export.rs` places the word.
+//!
+//! # Protocol
+//!
 //! Each satellite has one *attention word*, in its own export, that it alone writes and its peers read.
 //!
 //! - Receiver: set `Parked` (which ends with a full fence), look once more at every ring, park. When woken or

@@ -1,5 +1,10 @@
 //! The layout of a satellite's export: all the memory that it shows to its peers, which it alone writes.
 //!
+//! Its size is fixed at boot, and nothing of a peer's export is believed unchecked. Neighbours: `ring.rs`,
+//! `attention.rs`.
+//!
+//! # Layout
+//!
 //! | offset | what |
 //! |---|---|
 //! | 0 | identity: magic, layout version, kernel, generation, length |

@@ -1,4 +1,7 @@
 //! Drivers: native tasks that serve a channel by contract, as processes do (DESIGN §1).
+//!
+//! A driver holds endpoints as a process does and is bound by the same contracts and limits; only its code is
+//! trusted. The host's TCP in `platforms/hosted/src/net` is one.
 
 use crate::{
     endpoint::Endpoint, namespace::Answer, platform::Platform, satellite::Satellite, service::Service,

@@ -1,4 +1,7 @@
 //! Memory on loan: it lies in a peer's exchange heap until this satellite says that it is done with it.
+//!
+//! Whatever happens to the borrower, dropping the loan returns it: a satellite cannot keep a peer's memory by
+//! dying process by process. `rmp` makes loans from what arrives; `heap.rs` is the lender's side.
 
 use crate::{
     heap::{Block, ExchangeHeap},

@@ -1,4 +1,7 @@
 //! A message inside the kernel, and how it stands in the words of a ring.
+//!
+//! A message is taken apart and checked once where it enters, from a guest or a link, and trusted from then
+//! on. `calls` copies it from and to guests; `rmp` from and to rings.
 
 use crate::{
     endpoint::Endpoint,

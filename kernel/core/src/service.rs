@@ -1,4 +1,7 @@
 //! A service: a name in the namespace behind which clients' channels arrive.
+//!
+//! The queue of clients that wait to be accepted is bounded, and a full one refuses the next.
+//! `calls/namespace.rs` registers services, `calls/channel.rs` accepts from them.
 
 use crate::{endpoint::Endpoint, event::Event};
 use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc};

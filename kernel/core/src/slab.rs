@@ -1,4 +1,7 @@
 //! A table whose places carry generations: an old id never finds a new object (DESIGN §4).
+//!
+//! It has a limit, never moves what it holds, and gives a place out again only with the next generation.
+//! Handles, threads, channels and loans are all slots of some slab.
 
 use alloc::vec::Vec;
 use satrap_abi::Slot;

@@ -1,4 +1,7 @@
 //! Starting processes and threads.
+//!
+//! Limits are checked before anything is made, and a process whose first thread cannot start is forgotten
+//! again. `process.rs` and `task.rs` are what comes out; `satellite.rs` takes the coordinator's request.
 
 use crate::{
     CallContext,

@@ -1,4 +1,7 @@
 //! The window: the upper half of a process's 4 GiB, where pools and mapped blocks appear (DESIGN §5).
+//!
+//! Kernel calls touch it on the process's behalf only where it allows them. `calls/pool.rs` and
+//! `calls/block.rs` map into it; the memory behind is the engine's (`engine.rs`).
 
 use crate::{
     engine::{Access, LinearMemory},

@@ -1,4 +1,7 @@
 //! The engine itself.
+//!
+//! It is made once for each satellite, over the machine beneath, and loads nothing but artifacts whose MAC
+//! holds. `program.rs` is what it loads, `thread.rs` what it runs.
 
 use crate::config::config;
 use crate::coroutine::pause;

@@ -1,4 +1,7 @@
 //! A loaded program: its code, its memory image, and what a thread must know to enter it.
+//!
+//! All that can be found out at load is found out here, so that starting a thread looks nothing up.
+//! `engine.rs` makes programs; `thread.rs` enters them.
 
 use crate::code::Registration;
 use crate::machine::{Image, machine};

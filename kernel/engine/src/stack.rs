@@ -1,4 +1,7 @@
 //! Native stacks: one for each thread, guarded below, pooled because making one costs several system calls.
+//!
+//! The pool is bounded; beyond it, stacks are given back to the machine. `coroutine.rs` runs on them,
+//! `machine.rs` is where their pages come from.
 
 use crate::machine::{Protection, machine};
 use alloc::vec::Vec;

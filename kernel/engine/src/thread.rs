@@ -1,4 +1,7 @@
 //! A thread: a Wasm instance over its process's memory, run on a coroutine.
+//!
+//! A kernel call that waits suspends the coroutine and leaves no frame of ours behind. `stack.rs` is what it
+//! runs on, `trap.rs` how it ends early.
 
 use crate::coroutine::{Control, Coroutine};
 use crate::memory::{ProcessMemory, lend};

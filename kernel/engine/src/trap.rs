@@ -1,4 +1,8 @@
 //! Traps: from a fault in Wasm code, or the wish to kill, to an [`ExitStatus`].
+//!
+//! The machine reports a fault with its place; if that is Wasm code, the thread unwinds to where it was
+//! entered and its process ends with the reason. Anything else is the machine's own fault and not handled
+//! here.
 
 use crate::coroutine::{Control, running};
 use core::fmt;

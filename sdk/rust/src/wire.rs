@@ -1,15 +1,17 @@
 //! The encoding of messages, called by the code that the contract compiler generates.
 //!
+//! Principles: there is one encoding of each value, so the reader demands each piece of the tail exactly
+//! where the writer puts it, and no input can name a byte twice or make the reader allocate more than a
+//! small multiple of the body; nothing allocates for a message of numbers. What is decoded comes from a
+//! hostile peer. Neighbours: `contracts/compiler` (computes the same layout), `base/abi` (the message).
+//!
+//! # Layout
+//!
 //! The layout is the component model's canonical one (little-endian, natural alignment), with offsets from
 //! the start of the body instead of pointers: first the parameters, like a record (the *fixed part*), then
 //! the *tail*, which holds the contents of strings and lists in the order in which they are met. A body of
 //! at most 64 bytes is inline; a longer one is *spilled* into a block, the message's first handle, and no
 //! byte is inline. `list<u8>` of a page or more travels in a block of its own (DESIGN §5).
-//!
-//! Principles: there is one encoding of each value, so the reader demands each piece of the tail exactly
-//! where the writer puts it, and no input can name a byte twice or make the reader allocate more than a
-//! small multiple of the body; nothing allocates for a message of numbers. What is decoded comes from a
-//! hostile peer. Neighbours: `contracts/compiler` (computes the same layout), `base/abi` (the message).
 
 #[path = "wire/bytes.rs"]
 mod bytes;

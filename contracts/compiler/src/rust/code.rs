@@ -1,4 +1,7 @@
 //! Lines of code, indented by their braces.
+//!
+//! Generated code is read by people who debug it, so it keeps the documentation of the contract. The other
+//! files of this folder write through it.
 
 /// A text that grows line by line.
 #[derive(Default, Debug)]

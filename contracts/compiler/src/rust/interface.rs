@@ -1,4 +1,7 @@
 //! The module of one interface: its types, its contract, and how its messages are written and read.
+//!
+//! `states.rs` beside it makes the states' types, `types.rs` the data types; the encoding that both call is
+//! `sdk/rust/src/wire.rs`.
 
 use super::code::Code;
 use super::names::{constant, field, pascal, snake};

@@ -1,4 +1,7 @@
 //! Names in Rust, and the refusal of those that generated code could not tell apart.
+//!
+//! WIT's names are kebab-case and may be Rust's keywords; two that become one in Rust are an error at the
+//! contract's line, not one in generated code.
 
 use crate::Diagnostic;
 use crate::model::Package;

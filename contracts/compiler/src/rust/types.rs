@@ -1,4 +1,7 @@
 //! Records, variants, enums and flags, and how they are written and read.
+//!
+//! Offsets come from `shape.rs`, so that the code and the table agree on them; `interface.rs` uses the types
+//! in messages, and `sdk/rust/src/wire.rs` reads and writes their parts.
 
 use super::code::Code;
 use super::names::{constant, field, pascal};

@@ -1,4 +1,7 @@
 //! What every doorbell must do.
+//!
+//! A new doorbell implements the fixture and runs these unchanged; a test is named for the promise that it
+//! checks. `rings.rs` is the suite of rings.
 
 use super::soon;
 use crate::{Attention, Doorbell, FrameReceiver, FrameSender, local_ring};

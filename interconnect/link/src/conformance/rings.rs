@@ -1,4 +1,7 @@
 //! What every ring must do.
+//!
+//! A new ring implements the fixture and runs these unchanged, hostile senders among them. `doorbells.rs` is
+//! the suite of doorbells.
 
 use super::soon;
 use crate::{Epoch, FRAME_WORDS_MAX, FrameReceiver, FrameSender, Full, Garbage, SLOT_PAYLOAD};

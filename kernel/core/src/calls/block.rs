@@ -1,4 +1,7 @@
 //! Blocks: payload memory with one owner.
+//!
+//! Every call names a handle and a range of the caller's memory, and both are checked before anything
+//! happens. `heap.rs` is the memory itself; `window.rs` shows mapped blocks to the process.
 
 use super::CallContext;
 use crate::{

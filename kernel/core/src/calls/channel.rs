@@ -1,4 +1,7 @@
 //! Sending, receiving, and waiting for whichever endpoint or service is ready first.
+//!
+//! A call that waits gives its thread back to the executor and looks again when woken; nothing is held
+//! meanwhile. `endpoint.rs` keeps the contract and the queue, `message.rs` is what travels.
 
 use super::{CallContext, done, value, writable};
 use crate::{

@@ -1,4 +1,7 @@
 //! Names: bind, register, list. These alone ask another kernel, the coordinator (Helios §3.5).
+//!
+//! A bind waits until the service appears or its deadline passes, and compares contracts by digest.
+//! `service.rs` is what a registered name stands for.
 
 use super::{CallContext, done, writable};
 use crate::{

@@ -1,4 +1,7 @@
 //! Pools: the producer's and the consumer's calls.
+//!
+//! A producer acquires a buffer and sends its index, the consumer reads it in place and releases it; no byte
+//! is copied. The kernel's own `pool.rs` counts who has which; `window.rs` shows the pool to the process.
 
 use super::{CallContext, value};
 use crate::{

@@ -1,4 +1,7 @@
 //! Threads of a process.
+//!
+//! Their number is limited for each process, and the stacks of their Wasm code are the guest's own memory.
+//! `spawn.rs` starts them, `executor.rs` runs them.
 
 use super::{CallContext, value};
 use crate::{

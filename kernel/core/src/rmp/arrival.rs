@@ -1,4 +1,7 @@
 //! What arrives over a link: each frame is validated once and then acted upon.
+//!
+//! A peer may send anything, so a frame names nothing that is not looked up, with its generation, in our own
+//! tables. `route.rs` makes the frames; `mod.rs` holds what both share.
 
 use super::{
     ForeignBlock, ForeignLoan, RemoteEnd, Rmp,

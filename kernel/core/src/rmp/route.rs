@@ -1,4 +1,7 @@
 //! The way out to another satellite: credits, capabilities, and the frames that carry them.
+//!
+//! Nothing is sent without a credit of the receiver, so that a ring never holds what has no place (Helios
+//! §3.6). `arrival.rs` is the other side.
 
 use super::{
     RemoteEnd, Rmp,

@@ -1,4 +1,7 @@
 //! RISC-V (RV64GC) in supervisor mode: the way back is `sret`.
+//!
+//! Every register is saved, because a thread may be preempted between any two instructions. The siblings of
+//! this file have the same items; `arch.rs` picks one.
 
 use crate::preempt::preempted;
 use crate::trap::trapped;
