@@ -114,3 +114,9 @@ impl<P: Platform> Cpu<P> {
         self.armed_until.store(0, Ordering::Relaxed);
     }
 }
+
+/// Adds to a counter that one CPU alone writes: no locked instruction is needed.
+#[inline(always)]
+pub(crate) fn count(counter: &AtomicU64, more: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}

@@ -5,7 +5,7 @@
 //! that no sender is missed (DESIGN §3, Barrelfish §III on polling before sleeping).
 
 use crate::{
-    cpu::{Cpu, QUANTUM},
+    cpu::{Cpu, QUANTUM, count},
     engine::{Pause, Resume, Thread},
     link::Link,
     platform::Platform,
@@ -43,6 +43,8 @@ pub struct Executor<P: Platform> {
     links: Links,
     links_version: u64,
     attention: Attention,
+    /// The last step ran a task, and took the time after it.
+    just_ran: bool,
 }
 
 impl<P: Platform> Executor<P> {
@@ -55,6 +57,7 @@ impl<P: Platform> Executor<P> {
             links: Links::from([]),
             links_version,
             attention: Attention::Polling,
+            just_ran: false,
         }
     }
 
@@ -80,7 +83,12 @@ impl<P: Platform> Executor<P> {
 
     /// One scheduling decision.
     pub fn step(&mut self) -> Step {
-        let now = self.satellite.platform().now();
+        // After a task the time was just taken; reading a clock costs as much as switching.
+        let now = if core::mem::take(&mut self.just_ran) {
+            self.cpu().now.load(Ordering::Relaxed)
+        } else {
+            self.satellite.platform().now()
+        };
         self.cpu().now.store(now, Ordering::Relaxed);
         self.cpu().timers.fire(now);
         let received = self.poll_links();
@@ -148,7 +156,7 @@ impl<P: Platform> Executor<P> {
         if self.has_work(now) {
             return None;
         }
-        self.cpu().parks.fetch_add(1, Ordering::Relaxed);
+        count(&self.cpu().parks, 1);
         Some(self.wake_at(now))
     }
 
@@ -189,7 +197,7 @@ impl<P: Platform> Executor<P> {
         task.begin();
         self.arm_for(&task);
         self.cpu().running_since.store(now, Ordering::Relaxed);
-        self.cpu().switches.fetch_add(1, Ordering::Relaxed);
+        count(&self.cpu().switches, 1);
         let mut body = task.body.lock();
         let pause = match body.as_mut() {
             Some(Body::Thread(thread)) => self.run_thread(&task, thread),
@@ -254,7 +262,7 @@ impl<P: Platform> Executor<P> {
     /// stays silent, and peers ring.
     fn continues_alone(&mut self, task: &Task<P>) -> bool {
         self.cpu().disarmed();
-        self.cpu().preemptions.fetch_add(1, Ordering::Relaxed);
+        count(&self.cpu().preemptions, 1);
         let now = self.satellite.platform().now();
         self.cpu().now.store(now, Ordering::Relaxed);
         self.cpu().timers.fire(now);
@@ -268,12 +276,13 @@ impl<P: Platform> Executor<P> {
         self.cpu().ready() == 0 && !dying
     }
 
-    fn account(&self, task: &Task<P>, since: u64) {
+    fn account(&mut self, task: &Task<P>, since: u64) {
+        self.just_ran = true;
         let now = self.satellite.platform().now();
         let spent = now.saturating_sub(since);
         self.cpu().running_since.store(0, Ordering::Relaxed);
         self.cpu().now.store(now, Ordering::Relaxed);
-        self.cpu().busy.fetch_add(spent, Ordering::Relaxed);
+        count(&self.cpu().busy, spent);
         if let Some((process, _)) = &task.thread {
             process.charge_time(spent);
         }

@@ -52,6 +52,9 @@ pub trait Platform: Send + Sync + Sized + 'static {
     /// after it.
     fn set_attention(&self, attention: Attention);
 
+    /// How many doorbells of peers were rung so far.
+    fn doorbells(&self) -> u64;
+
     /// Gives a frame to the coordinator, in order. Never blocks.
     fn send_control(&self, frame: ToCoordinator);
 

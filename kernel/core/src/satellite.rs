@@ -444,7 +444,7 @@ impl<P: Platform> Satellite<P> {
             switches: sum(|cpu| cpu.switches.load(Ordering::Relaxed)),
             preemptions: sum(|cpu| cpu.preemptions.load(Ordering::Relaxed)),
             parks: sum(|cpu| cpu.parks.load(Ordering::Relaxed)),
-            doorbells: 0,
+            doorbells: self.platform.doorbells(),
             exchange_used: self.rmp.heap.used(),
             processes: processes.iter().map(|process| process.stats()).collect(),
             channels,

@@ -9,6 +9,10 @@ use satrap_link::Bell;
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// One eventfd.
@@ -53,26 +57,30 @@ impl Eventfd {
 
 /// A peer's two bells.
 pub(crate) struct PeerBells {
-    pub(crate) park: Eventfd,
-    pub(crate) interrupt: Eventfd,
+    park: Eventfd,
+    interrupt: Eventfd,
+    rung: Arc<AtomicU64>,
 }
 
 impl PeerBells {
-    /// Over the descriptors that came with the peer.
-    pub(crate) fn new(park: OwnedFd, interrupt: OwnedFd) -> PeerBells {
+    /// Over the descriptors that came with the peer; `rung` counts.
+    pub(crate) fn new(park: OwnedFd, interrupt: OwnedFd, rung: Arc<AtomicU64>) -> PeerBells {
         PeerBells {
             park: Eventfd(park),
             interrupt: Eventfd(interrupt),
+            rung,
         }
     }
 }
 
 impl Bell for PeerBells {
     fn wake(&self) {
+        self.rung.fetch_add(1, Ordering::Relaxed);
         self.park.ring();
     }
 
     fn interrupt(&self) {
+        self.rung.fetch_add(1, Ordering::Relaxed);
         self.interrupt.ring();
     }
 }

@@ -77,6 +77,7 @@ pub fn run(socket: OwnedFd) -> Result<(), BootError> {
         interrupted: Eventfd::new().map_err(system("cannot make a doorbell"))?,
         control,
         attention,
+        doorbells: Arc::default(),
     });
     let satellite = Satellite::new(platform.clone(), resources.kernel, export.heap().clone());
     announce(&platform, &memory, resources.export)?;

@@ -101,7 +101,7 @@ impl Notifier {
         let memory = SharedMemory::open(memory, length as usize)?;
         let peer = PeerExport::open(memory.region().clone(), kernel, generation).map_err(io::Error::other)?;
         let attention = peer.attention().map_err(io::Error::other)?;
-        let bells = PeerBells::new(park, interrupt);
+        let bells = PeerBells::new(park, interrupt, self.satellite.platform().doorbells.clone());
         self.satellite.link_up(LinkParts {
             kernel,
             generation,

@@ -14,7 +14,10 @@ use satrap_engine::Wasmtime;
 use satrap_kernel::{CallContext, Platform};
 use satrap_link::{Attention, OwnAttention};
 use satrap_region::Lines;
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// How long an idle CPU polls before it parks. A wake-up across cores costs 25 to 35 µs on the machines that
 /// this was measured on; twice that is never worse than twice the best choice.
@@ -30,6 +33,8 @@ pub struct Hosted {
     pub(crate) interrupted: Eventfd,
     pub(crate) control: Arc<Control>,
     pub(crate) attention: OwnAttention<Lines>,
+    /// Doorbells rung, counted by the peers' bells.
+    pub(crate) doorbells: Arc<AtomicU64>,
 }
 
 fn nanoseconds(clock: ClockId) -> u64 {
@@ -93,6 +98,10 @@ impl Platform for Hosted {
 
     fn set_attention(&self, attention: Attention) {
         self.attention.set(attention);
+    }
+
+    fn doorbells(&self) -> u64 {
+        self.doorbells.load(Ordering::Relaxed)
     }
 
     fn send_control(&self, frame: ToCoordinator) {

@@ -115,12 +115,15 @@ impl<P: Platform> CallContext<P> {
     fn poll_for<T>(&self, ready: &mut impl FnMut() -> Result<T, Errno>) -> Option<Result<T, Errno>> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
-        let start = platform.now();
-        let budget = platform.poll_budget();
+        if cpu.ready() > 0 {
+            return None;
+        }
         let (_, links) = self.satellite.rmp.links();
         if links.is_empty() && self.satellite.cpus.len() == 1 {
             return None;
         }
+        let start = platform.now();
+        let budget = platform.poll_budget();
         loop {
             if cpu.ready() > 0 || self.process.is_dying() {
                 return None;
