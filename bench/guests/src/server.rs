@@ -7,17 +7,20 @@
 mod ends;
 
 use bench::service::{Start, StartMessage};
-use satrap::Error;
+use satrap::{Error, Pool};
 
 satrap::contract!("bench.wit");
 satrap::main!(main);
+
+const BUFFERS: usize = 4;
 
 fn main() -> Result<(), Error> {
     let service = bench::Service::register("/bench/lmp")?;
     loop {
         let mut client = service.accept()?;
+        let mut pool = None;
         loop {
-            client = match answer(client) {
+            client = match answer(client, &mut pool) {
                 Ok(client) => client,
                 Err(error) if error.is_closed() => break,
                 Err(error) => return Err(error),
@@ -26,7 +29,8 @@ fn main() -> Result<(), Error> {
     }
 }
 
-fn answer(client: Start) -> Result<Start, Error> {
+/// `pool` is this client's, made when it first wants a buffer back.
+fn answer(client: Start, pool: &mut Option<Pool>) -> Result<Start, Error> {
     match client.recv()? {
         StartMessage::Ping { a, b, c, d, next } => next.send_pong(a, b, c, d),
         StartMessage::Pass { data, next } => next.send_passed(data),
@@ -36,6 +40,16 @@ fn answer(client: Start) -> Result<Start, Error> {
             drop(data);
             next.send_looked(sum)
         }
-        StartMessage::Mark { next, .. } => Ok(next),
+        StartMessage::Toss { data, next } => {
+            let pool = match pool {
+                Some(pool) => pool,
+                None => pool.insert(Pool::new(next.endpoint(), data.len(), BUFFERS)?),
+            };
+            let mut answer = pool.acquire()?;
+            ends::mark(&mut answer, data[0]);
+            drop(data);
+            next.send_tossed(answer)
+        }
+        StartMessage::Pour { next, .. } | StartMessage::Mark { next, .. } => Ok(next),
     }
 }

@@ -36,14 +36,17 @@ impl Drop for Mapping {
 }
 
 /// A memory file, mapped.
-pub(crate) struct SharedMemory {
+pub struct SharedMemory {
     mapping: Arc<Mapping>,
     region: Region,
 }
 
 impl SharedMemory {
     /// A new export of `len` bytes, sealed so that nobody else can ever write it.
-    pub(crate) fn create(len: usize) -> io::Result<SharedMemory> {
+    ///
+    /// # Errors
+    /// Linux has no memory, address space or descriptor left.
+    pub fn create(len: usize) -> io::Result<SharedMemory> {
         let file = memfd_create("satrap-export", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, len as u64)?;
         let export = map(file, len, ProtFlags::READ | ProtFlags::WRITE)?;
@@ -52,18 +55,21 @@ impl SharedMemory {
         Ok(export)
     }
 
-    /// A peer's export, to be read only.
-    pub(crate) fn open(file: OwnedFd, len: usize) -> io::Result<SharedMemory> {
+    /// A peer's export of `len` bytes, to be read only: a write through it ends this process.
+    ///
+    /// # Errors
+    /// The file cannot be mapped.
+    pub fn open(file: OwnedFd, len: usize) -> io::Result<SharedMemory> {
         map(file, len, ProtFlags::READ)
     }
 
     /// The bytes.
-    pub(crate) fn region(&self) -> &Region {
+    pub fn region(&self) -> &Region {
         &self.region
     }
 
     /// The file.
-    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+    pub fn file(&self) -> BorrowedFd<'_> {
         self.mapping.file.as_fd()
     }
 }

@@ -15,4 +15,5 @@ mod notifier;
 mod platform;
 
 pub use boot::{BootError, run};
+pub use export::SharedMemory;
 pub use platform::Hosted;
