@@ -113,14 +113,18 @@ impl<P: Platform> Executor<P> {
 
     /// Takes in what the links brought. Returns whether there was anything.
     fn poll_links(&mut self) -> bool {
-        if self.links_version != self.satellite.rmp.links_version() {
-            (self.links_version, self.links) = self.satellite.rmp.links();
-        }
+        self.refresh_links();
         let mut any = false;
         for link in self.links.iter() {
             any |= self.satellite.poll_link(link);
         }
         any
+    }
+
+    fn refresh_links(&mut self) {
+        if self.links_version != self.satellite.rmp.links_version() {
+            (self.links_version, self.links) = self.satellite.rmp.links();
+        }
     }
 
     fn set_attention(&mut self, attention: Attention) {
@@ -266,6 +270,7 @@ impl<P: Platform> Executor<P> {
         let now = self.satellite.platform().now();
         self.cpu().now.store(now, Ordering::Relaxed);
         self.cpu().timers.fire(now);
+        self.refresh_links();
         self.set_attention(Attention::Busy);
         self.poll_links();
         self.arm_for_deadline();

@@ -171,6 +171,8 @@ impl<P: Platform> Satellite<P> {
         for (index, cpu) in self.cpus.iter().enumerate() {
             if cpu.parked.take() {
                 self.platform.unpark(index);
+            } else if cpu.running_since.load(Ordering::Relaxed) != 0 {
+                self.platform.interrupt(index);
             }
         }
     }
