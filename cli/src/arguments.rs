@@ -104,9 +104,13 @@ pub enum Command {
 }
 
 const RUN_EXAMPLES: &str = "\
+Options may stand on either side of the file. From its first argument, or `--`, on, everything is the
+program's own.
+
 Examples:
   satrap run hello.wasm
-  satrap run tool.wasm --its-own-flag value
+  satrap run tool.wasm input.txt --flag value
+  satrap run tool.wasm -- --json
   satrap run app/Satrap.toml --affinity client.echo=-1 --satellites 2";
 
 /// `satrap up`.
@@ -242,12 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_after_the_program_belongs_to_the_program() {
-        let Ok(Command::Run(run)) = parse("satrap run --satellites 2 a.wasm --json -x --affinity y") else {
-            panic!("run is a command");
-        };
-        assert_eq!(run.args, ["--json", "-x", "--affinity", "y"]);
-        assert_eq!(run.satellites.satellites, Some(2));
+    fn options_may_follow_the_file_until_the_programs_own_arguments_begin() {
+        let lines = [
+            "satrap run a.wasm --satellites 2 x --json -y",
+            "satrap run --satellites 2 a.wasm -- x --json -y",
+        ];
+        for line in lines {
+            let Ok(Command::Run(run)) = parse(line) else {
+                panic!("run is a command");
+            };
+            assert_eq!(run.args, ["x", "--json", "-y"], "{line}");
+            assert_eq!(run.satellites.satellites, Some(2), "{line}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod connect;
 mod context;
 mod failure;
 mod signals;
+#[cfg(test)]
+mod testing;
 mod timings;
 mod ui;
 

@@ -70,8 +70,19 @@ fn short(placement: &Placement, style: Style) -> Result<String> {
         ("DECIDED BY", Align::Left),
     ]);
     for decision in plan.decisions {
-        let by = decision.decided_by.replace('-', " ");
+        let by = words(&decision.decided_by);
         table.row([decision.process.into(), decision.kernel.into(), by.into()]);
     }
     Ok(table.render(style))
+}
+
+/// The pass of Helios figure 3 that decided, by its name in JSON, as the explanation words it.
+fn words(pass: &str) -> String {
+    match pass {
+        "platform" | "positive" | "negative" => format!("{pass} affinity"),
+        "only-kernel" => "being the only satellite".to_owned(),
+        "number" => "satellite number".to_owned(),
+        "load" => "CPU load".to_owned(),
+        other => other.replace('-', " "),
+    }
 }

@@ -59,11 +59,6 @@ impl<const N: usize> Table<N> {
         self.rows.push(row);
     }
 
-    /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// The table as text, a line for each row.
     pub fn render(&self, style: Style) -> String {
         let headings = self.columns.map(|(heading, _)| Cell::new(heading, Colour::Bold));

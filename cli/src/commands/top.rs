@@ -1,7 +1,0 @@
-//! `satrap top`.
-
-use crate::{context::Context, failure::Result};
-
-pub fn execute(_: &Context) -> Result {
-    Ok(())
-}

@@ -1,0 +1,214 @@
+//! A coordinator from `up` to `down`, seen through every command that shows it.
+
+mod support;
+
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader};
+use support::{World, ended, find, lives, number, until};
+
+/// A service that waits for clients who never come.
+const SERVICE: &str = r#"
+[application]
+name = "waiter"
+version = "1.0.0"
+
+[[process]]
+name = "service"
+program = "echo-service.wasm"
+registers = ["/example/echo"]
+"#;
+
+#[test]
+fn a_system_comes_up_shows_itself_and_goes_down() {
+    let Some(world) = World::new("system") else { return };
+    let up = world.run(&["up", "--satellites", "2"]);
+    assert_eq!(up.code, 0, "{up:?}");
+    assert!(
+        up.out.starts_with("2 satellites are up, registered in "),
+        "{up:?}"
+    );
+
+    let status = world.json(&["status"]);
+    let kernels = status["kernels"].as_array().expect("an array");
+    assert!(
+        kernels.iter().all(|kernel| kernel["state"] == "running"),
+        "{status}"
+    );
+    let text = world.run(&["status"]).out;
+    assert!(
+        text.starts_with("coordinator ") && text.contains("hosted-"),
+        "{text}"
+    );
+    let names = world.json(&["ns", "/kernel"]);
+    let paths: Vec<&Value> = names
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|name| &name["path"])
+        .collect();
+    assert_eq!(paths, ["/kernel/1", "/kernel/2"]);
+    assert_eq!(world.json(&["ps"]), serde_json::json!([]));
+
+    let again = world.run(&["up"]);
+    assert_eq!(again.code, 1);
+    assert!(
+        again.err.contains("running already") && again.err.contains("satrap down"),
+        "{again:?}"
+    );
+
+    let down = world.run(&["down"]);
+    assert_eq!(down.code, 0, "{down:?}");
+    let pids = kernels
+        .iter()
+        .map(|kernel| &kernel["pid"])
+        .chain([&status["pid"]]);
+    for pid in pids.map(number) {
+        until("everything has ended", || (!lives(pid as u32)).then_some(()));
+    }
+    let gone = world.run(&["ps"]);
+    assert_eq!((gone.code, gone.out.as_str()), (3, ""));
+    assert!(
+        gone.err.contains("no coordinator runs") && gone.err.contains("satrap up"),
+        "{gone:?}"
+    );
+}
+
+#[test]
+fn a_detached_application_is_listed_read_and_killed() {
+    let Some(world) = World::new("detached") else {
+        return;
+    };
+    let manifest = world.application(SERVICE, &["echo-service"]);
+    assert_eq!(
+        world.run(&["run", "--detach", &manifest]).code,
+        3,
+        "there is nobody to leave it to"
+    );
+    world.json(&["up", "--satellites", "2"]);
+    let run = world.run(&["run", "--detach", &manifest]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let name = until("its name appears", || {
+        let names = world.json(&["ns", "/example"]);
+        find(&names, "path", &"/example/echo".into()).cloned()
+    });
+    assert_eq!(name["contract_name"], "satrap:echo/echo@1.0.0");
+    let processes = world.json(&["ps"]);
+    assert_eq!(processes[0]["id"], name["process"]);
+    assert!(world.run(&["ps"]).out.contains("waiter/service"));
+
+    let wrong = world.run(&["kill", "nobody"]);
+    assert_eq!(wrong.code, 1);
+    assert!(
+        wrong
+            .err
+            .starts_with("error: no process and no application is called `nobody`"),
+        "{wrong:?}"
+    );
+    assert_eq!(world.run(&["kill", "waiter/service"]).code, 0);
+    until("it has ended", || {
+        (world.json(&["ps"]) == serde_json::json!([])).then_some(())
+    });
+    assert_eq!(world.json(&["ns", "/example"]), serde_json::json!([]));
+    assert_eq!(world.json(&["ps", "--all"])[0]["exit_code"], 137);
+}
+
+#[test]
+fn what_a_process_wrote_is_kept() {
+    let Some(world) = World::new("logs") else { return };
+    world.json(&["up", "--satellites", "1"]);
+    assert_eq!(world.run(&["run", &world.guest("hello")]).code, 0);
+    assert_eq!(world.run(&["logs", "hello"]).out, "hello from satellite 1\n");
+    assert_eq!(world.run(&["logs"]).out, "hello │ hello from satellite 1\n");
+    let wrong = world.run(&["logs", "nobody"]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("there is no process `nobody`"), "{wrong:?}");
+}
+
+#[test]
+fn a_number_of_satellites_that_are_not_there_is_refused() {
+    let Some(world) = World::new("number") else { return };
+    world.json(&["up", "--satellites", "1"]);
+    let run = world.run(&["run", "--satellites", "2", &world.guest("hello")]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err
+            .contains("--satellites 2: a coordinator with 1 is running already"),
+        "{run:?}"
+    );
+    assert_eq!(
+        world
+            .run(&["run", "--satellites", "1", &world.guest("hello")])
+            .code,
+        0
+    );
+}
+
+#[test]
+fn a_closed_pipe_ends_a_command_without_a_word() {
+    let Some(world) = World::new("pipe") else { return };
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = world.satrap(&["completions", "bash"]);
+    let output = command.stdout(writer).output().expect("satrap can be started");
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(141), b"".as_slice())
+    );
+}
+
+#[test]
+fn top_streams_rates_and_ends_with_its_reader() {
+    let Some(world) = World::new("top") else { return };
+    world.json(&["up", "--satellites", "2"]);
+    let mut child = world.start(&["top", "--json"]);
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+    output.read_line(&mut line).expect("a line comes");
+    let rates: Value = serde_json::from_str(&line).expect("a line is JSON");
+    assert_eq!(rates["kernels"].as_array().map(Vec::len), Some(2), "{line}");
+    drop(output);
+    assert_eq!(ended(child).code, 141);
+}
+
+#[test]
+fn top_without_a_terminal_says_what_else_there_is() {
+    let Some(world) = World::new("no-top") else { return };
+    world.json(&["up", "--satellites", "1"]);
+    let top = world.run(&["top"]);
+    assert_eq!(top.code, 2);
+    assert_eq!(
+        top.err,
+        "error: `top` needs a terminal\n help: --json prints the figures, a line a second\n"
+    );
+}
+
+#[test]
+fn installed_programs_are_in_the_cache() {
+    let Some(world) = World::new("install") else {
+        return;
+    };
+    let (hello, threads) = (world.guest("hello"), world.guest("threads"));
+    assert_eq!(world.run(&["install", &hello, &threads]).code, 0);
+    let again = world.run(&["install", &hello]);
+    assert!(
+        again.out.starts_with("hello.wasm: in the cache already, for "),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn contracts_are_checked_without_a_coordinator() {
+    let Some(world) = World::new("contract") else {
+        return;
+    };
+    let good = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/echo/echo.wit");
+    let checked = world.run(&["contract", "check", good]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert!(checked.out.contains("satrap:echo/echo@1.0.0"), "{checked:?}");
+    let bad = world.folder.join("bad.wit");
+    std::fs::write(&bad, "package a:b@1.0.0;\n\ninterface c {\n  d: func(\n}\n").expect("it can be written");
+    let bad = bad.display().to_string();
+    let checked = world.run(&["contract", "check", &bad]);
+    assert_eq!(checked.code, 1);
+    assert!(checked.err.contains(&format!("--> {bad}:")), "{checked:?}");
+}
