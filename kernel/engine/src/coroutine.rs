@@ -4,7 +4,7 @@
 //! A coroutine may be resumed on another CPU than before. What wasmtime keeps for each CPU, one word, is
 //! therefore the coroutine's own and swapped in and out like a register.
 
-use crate::machine::{Cpu, cpu};
+use crate::machine::{Cpu, cpu, machine};
 use crate::stack::{Stack, Stacks};
 use alloc::sync::Arc;
 use core::cell::Cell;
@@ -115,6 +115,11 @@ impl Coroutine {
         // The caller is the executor, which stays on its CPU: the words are the same before and after.
         let cpu = cpu();
         let outer = enter(cpu, control);
+        if cpu.interrupted.load(Ordering::Relaxed) {
+            cpu.interrupted.store(false, Ordering::Relaxed);
+            control.set_pending();
+            machine().interrupt_soon();
+        }
         let result = self.fiber.resume(how);
         leave(cpu, control, outer);
         match result {

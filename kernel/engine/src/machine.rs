@@ -9,7 +9,7 @@ use satrap_abi::Errno;
 use satrap_abi::artifact::{CpuFeatures, Target};
 use satrap_kernel::engine::Access;
 use satrap_region::Backing;
-use satrap_sync::SpinLock;
+use satrap_sync::{AtomicBool, SpinLock};
 
 /// How pages may be used. No page is ever writable and executable at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +50,10 @@ pub unsafe trait Machine: Sync {
 
     /// Makes faults reach [`arch::Registers`](crate::arch); called once, before any Wasm code runs.
     fn start_traps(&self);
+
+    /// Interrupts the calling CPU after some 50 µs, in the place of whatever its preemption timer was armed
+    /// for.
+    fn interrupt_soon(&self);
 
     /// Reserves address space in which every access faults.
     fn reserve(&self, bytes: usize) -> Result<NonNull<u8>, Errno>;
@@ -105,6 +109,8 @@ pub struct Cpu {
     pub(crate) wasmtime: Cell<*mut u8>,
     /// The coroutine that runs, or null.
     pub(crate) running: Cell<*const Control>,
+    /// An interrupt came while no coroutine ran; it is for the next one.
+    pub(crate) interrupted: AtomicBool,
     /// The memory for the instance being made, or null; borrowed for that time.
     pub(crate) memory: Cell<*const ProcessMemory>,
 }
@@ -119,6 +125,7 @@ impl Cpu {
         Cpu {
             wasmtime: Cell::new(null_mut()),
             running: Cell::new(null()),
+            interrupted: AtomicBool::new(false),
             memory: Cell::new(null()),
         }
     }

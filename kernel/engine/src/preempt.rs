@@ -9,16 +9,18 @@ use crate::coroutine::pause;
 use crate::machine::Cpu;
 use crate::trap;
 use satrap_kernel::engine::{Pause, Resume};
+use satrap_sync::Ordering;
 
 /// What the handler of a preemption interrupt is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interrupt {
-    /// Nothing: no thread runs.
-    Ignore,
+    /// Nothing: no thread runs. The next one that this CPU runs gets the interrupt, so that none is lost
+    /// between the timer's arming and the thread's first instruction.
+    Defer,
     /// Divert the interrupted context to the preemption trampoline.
     Preempt,
-    /// A thread runs, but in the kernel. It gives up the CPU when its kernel call returns; the interrupt must
-    /// come again a little later (some 50 µs), because the call may have been about to return just now.
+    /// Call [`Machine::interrupt_soon`](crate::Machine::interrupt_soon): a thread runs, but in the kernel. It
+    /// gives up the CPU when its kernel call returns; but the call may have been about to return just now.
     Retry,
 }
 
@@ -26,7 +28,8 @@ pub enum Interrupt {
 pub fn on_interrupt(cpu: &Cpu, pc: usize) -> Interrupt {
     // SAFETY: the control of a running coroutine is alive, and we interrupted the CPU that runs it.
     let Some(control) = (unsafe { cpu.running.get().as_ref() }) else {
-        return Interrupt::Ignore;
+        cpu.interrupted.store(true, Ordering::Relaxed);
+        return Interrupt::Defer;
     };
     if code::is_function(pc) {
         return Interrupt::Preempt;

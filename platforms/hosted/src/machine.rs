@@ -50,6 +50,10 @@ unsafe impl Machine for Linux {
         signals::install();
     }
 
+    fn interrupt_soon(&self) {
+        timer::interrupt_soon();
+    }
+
     fn reserve(&self, bytes: usize) -> Result<NonNull<u8>, Errno> {
         memory::reserve(bytes)
     }

@@ -3,7 +3,10 @@
 mod support;
 
 use satrap_abi::{ExitStatus, Trap};
-use support::{Process, artifact, engine};
+use satrap_kernel::engine::{Entry, LinearMemory as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
+use support::{Process, artifact, engine, finish, on_cpu};
 
 /// Runs a `satrap_main` with this body, over one page of memory.
 fn main_of(body: &str) -> ExitStatus {
@@ -84,6 +87,50 @@ fn every_access_outside_memory_traps() {
     ] {
         assert_eq!(trap(outside), Trap::MemoryOutOfBounds, "{outside}");
     }
+}
+
+#[test]
+fn a_larger_stack_allows_deeper_recursion() {
+    let text = r#"(module
+        (memory (export "memory") 1)
+        (func $deep (param i32) (result i32)
+            (i32.store (i32.const 0) (local.get 0))
+            (i32.add (local.get 0) (call $deep (i32.add (local.get 0) (i32.const 1)))))
+        (func (export "satrap_main") (result i32) (call $deep (i32.const 0))))"#;
+    let process = Process::new(text);
+    let depths = [128 << 10, 256 << 10, 1 << 20].map(|stack| {
+        let status = on_cpu(|_| finish(&mut process.thread_with(Entry::Main, stack)));
+        assert_eq!(status, ExitStatus::Trap(Trap::StackOverflow));
+        let mut depth = [0; 4];
+        process.memory.region().read(0, &mut depth).expect("in range");
+        u32::from_le_bytes(depth)
+    });
+    assert!(
+        depths[0] * 2 < depths[1] && depths[1] * 4 < depths[2],
+        "{depths:?}"
+    );
+}
+
+#[test]
+fn a_fault_of_the_kernel_itself_is_reported_and_fatal() {
+    const CHILD: &str = "SATRAP_TEST_FAULT";
+    if std::env::var_os(CHILD).is_some() {
+        engine();
+        // SAFETY: none: this is the fault under test, in a process of its own.
+        unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
+    }
+    let here = std::env::current_exe().expect("this program has a path");
+    let child = Command::new(here)
+        .args(["--exact", "a_fault_of_the_kernel_itself_is_reported_and_fatal"])
+        .env(CHILD, "1")
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert_eq!(child.status.signal(), Some(libc::SIGSEGV), "{said}");
+    assert!(
+        said.contains("the kernel faulted (SIGSEGV") && said.contains("address 0x8"),
+        "{said}"
+    );
 }
 
 #[test]

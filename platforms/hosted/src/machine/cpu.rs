@@ -44,8 +44,9 @@ impl CpuThread {
         })
     }
 
-    /// Arms the preemption timer for `deadline`, in ns of `CLOCK_MONOTONIC`, or disarms it. One shot: arm it
-    /// at each dispatch. While a kernel call delays a preemption, the timer repeats by itself.
+    /// Arms the preemption timer for `deadline`, in ns of `CLOCK_MONOTONIC`, or disarms it. One shot,
+    /// but no shot is lost: one that hits the kernel, or comes while no guest runs, comes again until a guest
+    /// has been preempted.
     pub fn set_timer(&self, deadline: Option<u64>) {
         self.timer.set(deadline);
     }

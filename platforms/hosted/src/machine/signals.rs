@@ -48,11 +48,11 @@ extern "C" fn on_preempt(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
     // SAFETY: our own third argument.
     let mut context = unsafe { Context::new(context) };
     match on_interrupt(cpu::words(), context.pc()) {
-        Interrupt::Ignore => {}
+        Interrupt::Defer => {}
         // SAFETY: the engine says that the context is in Wasm code, which runs on a stack of the engine's and
         // has no red zone.
         Interrupt::Preempt => context.change(|registers| unsafe { registers.divert_preempt() }),
-        Interrupt::Retry => timer::retry(),
+        Interrupt::Retry => timer::interrupt_soon(),
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };

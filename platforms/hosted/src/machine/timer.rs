@@ -6,9 +6,9 @@ use core::mem::zeroed;
 use core::ptr::null_mut;
 use std::io;
 
-/// Time after which an interrupt that hit the kernel comes again, in ns: long enough to cost nothing, short
+/// Time after which an interrupt that could not preempt comes again, in ns: long enough to cost nothing, short
 /// beside any time slice.
-const RETRY: i64 = 50_000;
+const SOON: i64 = 50_000;
 
 thread_local! {
     /// The timer of this thread, for the signal handler.
@@ -51,10 +51,10 @@ impl Drop for Timer {
     }
 }
 
-/// Makes the calling thread's timer fire again soon. Safe in a signal handler.
-pub fn retry() {
+/// Makes the calling thread's timer fire soon. Safe in a signal handler.
+pub fn interrupt_soon() {
     if let Some(timer) = TIMER.get() {
-        arm(timer, 0, RETRY);
+        arm(timer, 0, SOON);
     }
 }
 

@@ -59,9 +59,14 @@ impl Process {
 
     /// A thread of it.
     pub fn thread(&self, entry: Entry) -> Thread {
+        self.thread_with(entry, STACK)
+    }
+
+    /// A thread of it with so many bytes of native stack.
+    pub fn thread_with(&self, entry: Entry, stack: u32) -> Thread {
         let calls = Mock::new(self.program.clone(), self.memory.clone(), self.pages.clone());
         engine()
-            .new_thread(&self.program, self.memory.clone(), entry, STACK, calls)
+            .new_thread(&self.program, self.memory.clone(), entry, stack, calls)
             .expect("a thread")
     }
 
