@@ -1,7 +1,7 @@
 //! The contract compiler: WIT with a protocol, its checks and its code generator (DESIGN §5).
 //!
 //! A contract is a WIT interface whose functions are the messages, with the protocol in its documentation
-//! comment. [`check`] reads and checks a file and makes each contract's canonical text, table and digest;
+//! comment. [`check()`] reads and checks a file and makes each contract's canonical text, table and digest;
 //! [`generate`] adds the Rust code. Principles: several errors at once, each at its line and column; one
 //! normal form, so that only differences that matter change a digest. Neighbours: `contracts/table` (the
 //! table's format), `sdk/rust/src/wire.rs` (what generated code calls), `sdk/macros` (`contract!`).
