@@ -7,7 +7,7 @@ mod address;
 mod chunked;
 mod client;
 mod connection;
-mod request;
+pub mod request;
 mod server;
 
 pub use address::{ServeError, default_path};

@@ -8,9 +8,12 @@ use std::io::{ErrorKind, Read};
 
 /// A request, complete.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub struct Request {
+    /// As it stands in the request line.
     pub method: String,
+    /// Path and query, undecoded.
     pub target: String,
+    /// At most [`BODY_MAX`] bytes.
     pub body: Vec<u8>,
     /// Whether the client wants to ask more on the same connection.
     pub keep_alive: bool,
@@ -24,7 +27,7 @@ struct Head {
 
 /// Reads a request; `pending` holds what was read of it before, and afterwards of the next one. `None` if the
 /// client has closed the connection or fell silent.
-pub(super) fn read(stream: &mut impl Read, pending: &mut Vec<u8>) -> Result<Option<Request>, ApiError> {
+pub fn read(stream: &mut impl Read, pending: &mut Vec<u8>) -> Result<Option<Request>, ApiError> {
     let head = loop {
         if let Some(head) = parse(pending)? {
             break head;
