@@ -128,6 +128,8 @@ impl Executive {
         if !self.apps.contains_key(&id) {
             return Err(format!("there is no application {id}; `satrap ps` lists them"));
         }
+        // To whoever waits for it, an application that was ended did not succeed.
+        self.note_exit_code(id, 137);
         self.end_members(id);
         Ok(())
     }
