@@ -1,4 +1,6 @@
 //! The coordinator that a command talks to: the running one, or one of its own for as long as it lasts.
+//!
+//! Commands see the trait `Control` and not which of the two it is; `coordinator/daemon` has both.
 
 use crate::{
     arguments::Satellites,

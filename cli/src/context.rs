@@ -1,4 +1,6 @@
 //! What every command is given: where the coordinator is, how to print, and the clock of `--timings`.
+//!
+//! `main.rs` makes it once from the global options; commands keep nothing between each other.
 
 use crate::{arguments::Global, timings::Timings, ui::style::Style};
 use satrap_coordinator::default_path;

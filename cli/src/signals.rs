@@ -1,4 +1,6 @@
 //! Ctrl-C and its kin: the first asks for a clean end, the second ends at once.
+//!
+//! The handler only sets a flag; the commands that take long look at it.
 
 use crate::failure::{Failure, Result};
 use signal_hook::{

@@ -1,4 +1,6 @@
 //! `--timings`: the moments of a command, so that slow ones are seen and not guessed.
+//!
+//! They go to standard error, so that output stays what it is; `main.rs` prints them.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -1,4 +1,6 @@
 //! `satrap contract check`: the contract compiler's checks, without a coordinator.
+//!
+//! The diagnostics are those of `contracts/compiler`, with file, line and column.
 
 use crate::{
     context::Context,

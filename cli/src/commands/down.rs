@@ -1,4 +1,6 @@
 //! `satrap down`: ends the coordinator, and waits until it is gone.
+//!
+//! It waits on the process itself, so that a caller may start the next one at once; `up.rs` is the opposite.
 
 use crate::{
     connect,

@@ -1,4 +1,6 @@
 //! `satrap install`: compiles programs into the cache.
+//!
+//! Compiling shows its progress and is done once for each content; `run.rs` installs the same way.
 
 use super::source;
 use crate::{

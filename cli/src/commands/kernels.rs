@@ -1,4 +1,6 @@
 //! `satrap kernels`: the satellite kernels and their figures.
+//!
+//! `status.rs` shows the same kernels in short, through the functions here.
 
 use crate::{
     connect,

@@ -1,4 +1,6 @@
 //! `satrap logs`: what processes wrote, from the beginning as far as it is kept.
+//!
+//! Lines of several processes carry their names, and `--follow` waits for more. `ui/console.rs` writes them.
 
 use crate::{
     arguments::Logs,

@@ -1,4 +1,7 @@
 //! The commands, one file for each. A command returns its exit code, or why it failed.
+//!
+//! Commands talk to the coordinator through `connect.rs` and print through `ui`; `arguments.rs` says what
+//! they take.
 
 mod contract;
 mod down;

@@ -1,4 +1,7 @@
 //! `satrap place`: where an application's processes would go, and why. Nothing is started.
+//!
+//! The figures are those that the coordinator itself places by (Helios figure 3); `deploy/placement` has
+//! them.
 
 use super::source;
 use crate::{

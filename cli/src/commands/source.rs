@@ -1,4 +1,7 @@
 //! The files that a command line names: read early, so that a wrong name costs nothing.
+//!
+//! A single program stands for an application of one process. `run.rs`, `install.rs` and `place.rs` start
+//! here.
 
 use crate::failure::{Failure, Result};
 use satrap_coordinator::api::Source;

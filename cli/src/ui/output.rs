@@ -1,4 +1,6 @@
 //! Standard output: the one place that writes to it, so that a closed pipe ends every command quietly.
+//!
+//! Results go here and all else to standard error; with `--json`, results are JSON.
 
 use crate::failure::Result;
 use serde::Serialize;

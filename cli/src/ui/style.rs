@@ -1,4 +1,6 @@
 //! Colours, only where a person sees them: on a terminal, and not with `NO_COLOR`.
+//!
+//! What a colour says, a word says too, so that nothing is lost without it.
 
 use clap::ColorChoice;
 use std::{env, io::IsTerminal};

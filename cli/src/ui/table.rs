@@ -1,4 +1,6 @@
 //! Tables: aligned columns with a heading, as wide as what stands in them.
+//!
+//! Cells are measured before `style.rs` colours them, so that colours never shift a column.
 
 use super::style::{Colour, Style};
 use unicode_width::UnicodeWidthStr;

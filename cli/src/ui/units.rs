@@ -1,4 +1,6 @@
 //! Sizes, times and shares as people read them, each at most eight characters.
+//!
+//! `--json` never goes through here: programs get plain numbers in base units.
 
 use std::time::Duration;
 

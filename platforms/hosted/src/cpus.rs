@@ -1,4 +1,7 @@
 //! The CPUs of the satellite: threads of this process, each pinned to its core.
+//!
+//! Each runs one executor of the kernel and can be interrupted and timed from the others. `machine/cpu.rs`
+//! has the system calls for it; `boot.rs` starts them.
 
 use crate::{
     bells::Eventfd,

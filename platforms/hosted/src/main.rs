@@ -1,4 +1,7 @@
 //! `satrap-hosted`: one satellite kernel. The coordinator starts it and speaks to it over a control socket.
+//!
+//! It takes nothing from the environment or the file system: memory of peers, programs and settings all come
+//! over that socket. `lib.rs` has the satellite itself.
 
 use std::{os::fd::FromRawFd, process::ExitCode};
 

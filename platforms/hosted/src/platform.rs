@@ -1,4 +1,7 @@
 //! Linux as a platform of the kernel.
+//!
+//! The kernel's porting surface, implemented: clock, random numbers, CPUs, parking and the engine. Its
+//! sibling is `platforms/x86_64`; `kernel/core/src/platform.rs` says what each method must do.
 
 use crate::{
     bells::Eventfd,

@@ -1,4 +1,6 @@
 //! From counters to rates: pure, so that it can be tested without a clock.
+//!
+//! A counter that fell, because an endpoint was closed, has no rate until the next sample. `view.rs` draws.
 
 use crate::commands::ps;
 use satrap_coordinator::api::{Channel, Kernel, Process, ProcessState};

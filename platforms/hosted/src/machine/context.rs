@@ -1,4 +1,7 @@
 //! The interrupted registers, as Linux shows them to a signal handler.
+//!
+//! The one place that knows `ucontext_t`; the engine changes registers only through it. `signals.rs` beside
+//! it hands it over.
 
 use core::ffi::c_void;
 use satrap_engine::arch::Registers;

@@ -1,4 +1,7 @@
 //! A CPU of the satellite: a thread of this process, with its alternate signal stack and its timer.
+//!
+//! What a signal handler must find is in thread-local words that are set before the first signal can come.
+//! `timer.rs` is its timer; `cpus.rs` above decides when.
 
 use super::signals::{AlternateStack, PREEMPT};
 use super::timer::Timer;

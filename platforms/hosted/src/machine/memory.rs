@@ -1,4 +1,7 @@
 //! Pages. A region's backing and a memory image are file descriptors of memfds.
+//!
+//! Sizes and addresses are whole pages, checked by the engine that asks; failure is an error number and never
+//! a panic. The engine's stacks, linear memories and code all come from here.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};

@@ -1,4 +1,7 @@
 //! The one-shot preemption timer of a CPU thread: a POSIX timer that signals exactly that thread.
+//!
+//! A signal that arrives at a moment when nothing can be preempted asks for another a little later (`retry`).
+//! `cpu.rs` owns one for each CPU thread.
 
 use super::signals::PREEMPT;
 use core::cell::Cell;

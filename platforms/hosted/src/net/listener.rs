@@ -1,4 +1,7 @@
 //! One listener: opens a port and hands out connections (`satrap:net/tcp`).
+//!
+//! A listener ends when its client closes the channel, and takes its port with it; clients beyond the limit
+//! wait in the host's queue. `mod.rs` registers the service, `connection.rs` serves what is accepted.
 
 use super::{
     Shared,

@@ -1,4 +1,7 @@
 //! Waiting for a socket on behalf of a client, and for the client's own end at the same time.
+//!
+//! A client that goes away ends the wait at once, so that no socket outlives its user. All files of this
+//! folder wait through it.
 
 use super::reactor::{Interest, Watch};
 use satrap_abi::Errno;
