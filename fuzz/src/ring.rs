@@ -46,8 +46,8 @@ fuzz_target!(|acts: Vec<Act>| {
 
 fn play(regions: &[Region; 2], acts: &[Act]) {
     let kernels = [KernelId(1), KernelId(2)];
-    let [own, peer] =
-        [0, 1].map(|i| Export::format(regions[i].clone(), kernels[i], 0).expect("large enough"));
+    let [own, peer] = [0, 1]
+        .map(|i| Export::format(regions[i].clone(), kernels[i], 0).expect("the region is large enough"));
     let [own_seen, peer_seen] =
         [0, 1].map(|i| PeerExport::open(regions[i].clone(), kernels[i], 0).expect("formatted just now"));
     let mut sender = peer.ring_to(&own_seen).expect("each kernel has a ring");
