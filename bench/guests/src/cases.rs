@@ -1,4 +1,6 @@
 //! What `bench-lmp-client` can send, and how it is timed. Neighbour: `server.rs` answers.
+//!
+//! Time is taken inside the guest, around all messages of a case at once, so that the clock costs nothing.
 
 use std::time::Duration;
 

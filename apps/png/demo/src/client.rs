@@ -1,4 +1,7 @@
 //! An HTTP client for the service: one connection, kept alive.
+//!
+//! All uploads of a client share it, so that the figures show the service and not the handshake. `load.rs`
+//! has several of them work at once.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},

@@ -1,4 +1,7 @@
 //! What the kernels counted on each channel of the application.
+//!
+//! They are the coordinator's own counters, summed up by kind of channel. `load.rs` measures what clients
+//! see; `screen.rs` shows both.
 
 use satrap_coordinator::api::Channel;
 use std::collections::BTreeMap;

@@ -1,4 +1,6 @@
 //! Ctrl-C: the first asks for a clean end, the second ends at once.
+//!
+//! The handler only sets a flag; `load.rs` looks at it between uploads, `main.rs` cleans up.
 
 use signal_hook::{consts::TERM_SIGNALS, flag};
 use std::{

@@ -1,4 +1,7 @@
 //! Uploads from several clients at once, and how long each took.
+//!
+//! Each client is a thread with a connection of its own (`client.rs`), and all start together. `figures.rs`
+//! adds what the kernels counted.
 
 use crate::{client::Connection, interrupt::Interrupt, service::Failure};
 use png_generate::File;

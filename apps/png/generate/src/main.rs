@@ -1,4 +1,7 @@
 //! `png-generate`: writes a folder of varied PNGs. Neighbour: `lib`, which makes them.
+//!
+//! The same seed gives the same files, on every machine; `./x demo` makes its pictures with the library
+//! instead.
 
 #![forbid(unsafe_code)]
 
