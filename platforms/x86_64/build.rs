@@ -1,0 +1,8 @@
+//! Tells the linker where the kernel lies. The linker script alone decides: the kernel is not relocated.
+
+fn main() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/kernel.ld");
+    println!("cargo::rerun-if-changed={script}");
+    println!("cargo::rustc-link-arg-bins=-T{script}");
+    println!("cargo::rustc-link-arg-bins=--no-pie");
+}
