@@ -50,6 +50,9 @@ impl Registers {
 #[unsafe(naked)]
 unsafe extern "C" fn preempt() {
     naked_asm!(
+        // The assembler is not told what the target has.
+        ".option push",
+        ".option arch, +d",
         "addi sp, sp, -544",
         "sd x1, 8(sp)",
         "sd x3, 24(sp)",
@@ -190,6 +193,7 @@ unsafe extern "C" fn preempt() {
         "ld t0, 16(sp)",
         "addi sp, sp, 32",
         "sret",
+        ".option pop",
         preempted = sym preempted,
     )
 }
