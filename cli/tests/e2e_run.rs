@@ -27,14 +27,14 @@ fn the_exit_code_and_the_arguments_are_the_programs_own() {
     let ended = world.run(&[
         "run",
         &world.guest("args-and-exit"),
+        "one",
         "--json",
-        "two",
         "--code",
         "3",
     ]);
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(
-        ended.out.contains("1: --json\n2: two\n3: --code\n4: 3\n"),
+        ended.out.contains("1: one\n2: --json\n3: --code\n4: 3\n"),
         "{ended:?}"
     );
 }

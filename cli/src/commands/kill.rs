@@ -1,4 +1,7 @@
 //! `satrap kill`: a process, or every process of an application.
+//!
+//! A name that fits several processes is refused with all of them listed, so that nothing dies by accident.
+//! `ps.rs` lists what can be named.
 
 use super::ps;
 use crate::{
@@ -50,6 +53,13 @@ fn resolve(apps: &[App], wanted: &str) -> Result<Target> {
             .map(|process| self::process(process))
             .ok_or_else(|| unknown(wanted));
     }
+    // A program that is its own application has its name, and is meant as a process.
+    let whole = processes
+        .iter()
+        .filter(|process| ps::full_name(process) == wanted);
+    if let [process] = whole.collect::<Vec<_>>().as_slice() {
+        return Ok(self::process(process));
+    }
     let named: Vec<&App> = apps
         .iter()
         .filter(|app| app.name == wanted && app.state != AppState::Ended)
@@ -64,8 +74,10 @@ fn resolve(apps: &[App], wanted: &str) -> Result<Target> {
         [] => {}
         several => return Err(ambiguous(wanted, several.iter().flat_map(|app| &app.processes))),
     }
-    let is = |process: &&&Process| process.name == wanted || ps::full_name(process) == wanted;
-    let named: Vec<&Process> = processes.iter().filter(is).copied().collect();
+    let named: Vec<&Process> = processes
+        .into_iter()
+        .filter(|process| process.name == wanted)
+        .collect();
     match named.as_slice() {
         [process] => Ok(self::process(process)),
         [] => Err(unknown(wanted)),
@@ -93,4 +105,52 @@ fn ambiguous<'a>(wanted: &str, found: impl Iterator<Item = &'a Process>) -> Fail
         ids.join(", ")
     ))
     .help("name one by its number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{testing, ui::style::Style};
+
+    fn apps() -> Vec<App> {
+        let tool = Process {
+            app_name: "tool".into(),
+            name: "tool".into(),
+            ..testing::process(6, 0)
+        };
+        vec![
+            testing::app(1, "app", vec![testing::process(4, 0), testing::process(5, 0)]),
+            testing::app(2, "tool", vec![tool]),
+            testing::app(3, "twin", vec![testing::process(7, 0)]),
+            testing::app(4, "twin", vec![testing::process(8, 0), testing::process(9, 0)]),
+        ]
+    }
+
+    fn meant(wanted: &str) -> String {
+        match resolve(&apps(), wanted) {
+            Ok(Target::App { id, .. }) => format!("app {id}"),
+            Ok(Target::Process { id, .. }) => format!("process {id}"),
+            Err(failure) => failure.render(Style::plain()),
+        }
+    }
+
+    #[test]
+    fn processes_and_applications_are_found_by_number_and_name() {
+        let wanted = ["5", "p5", "app/p5", "app", "tool"];
+        let found = ["process 5", "process 5", "process 5", "app 1", "process 6"];
+        assert_eq!(wanted.map(meant), found);
+    }
+
+    #[test]
+    fn what_is_not_there_or_not_one_is_refused() {
+        assert_eq!(
+            meant("nobody"),
+            "error: no process and no application is called `nobody`\n help: `satrap ps` lists them\n"
+        );
+        assert_eq!(
+            meant("twin"),
+            "error: `twin` may be any of the processes 7 (app/p7), 8 (app/p8), 9 (app/p9)\n help: name one by its \
+             number\n"
+        );
+    }
 }

@@ -1,4 +1,6 @@
 //! `satrap ns`: the names in the namespace.
+//!
+//! Each with its satellite, process and contract, as the coordinator's namespace holds it (Helios §3.5).
 
 use crate::{
     arguments::Ns,
@@ -57,4 +59,27 @@ fn render(names: &[Name], style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_name_shows_its_owner_and_its_contract() {
+        let mut kernel = testing::name("/kernel/2", 2, None);
+        kernel.attributes.insert("node".into(), "0".into());
+        let service = Name {
+            contract: Some("0123456789abcdef".into()),
+            contract_name: Some("satrap:echo/echo@1.0.0".into()),
+            ..testing::name("/example/echo", 2, Some(7))
+        };
+        let expected = "\
+NAME           SATELLITE  PROCESS  CONTRACT                HASH          ATTRIBUTES
+/example/echo          2        7  satrap:echo/echo@1.0.0  0123456789ab
+/kernel/2              2        -  -                       -             node=0
+";
+        assert_eq!(render(&[service, kernel], Style::plain()), expected);
+    }
 }

@@ -1,4 +1,6 @@
 //! `satrap ps`: the processes.
+//!
+//! Other commands name and colour processes through the functions here.
 
 use crate::{
     arguments::Ps,
@@ -77,4 +79,33 @@ fn render(processes: &[Process], style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn each_process_has_a_line() {
+        let waiting = Process {
+            id: 0,
+            kernel: None,
+            state: ProcessState::Waiting,
+            exit: Some("trapped: call stack exhausted".into()),
+            restarts: 2,
+            ..testing::process(12, 0)
+        };
+        let tool = Process {
+            app_name: "tool".into(),
+            name: "tool".into(),
+            ..testing::process(7, 2_500_000_000)
+        };
+        let expected = "\
+PROCESS  NAME     SATELLITE  STATE    CLASS  THREADS    MEMORY    CPU     AGE  RESTARTS  LAST END
+      7  tool             1  running      1        1   7.0 MiB  2.5 s  1m 01s         0
+      -  app/p12          -  waiting      1        1  12.0 MiB   0 µs  1m 01s         2  trapped: call stack exhausted
+";
+        assert_eq!(render(&[tool, waiting], Style::plain()), expected);
+    }
 }

@@ -1,4 +1,6 @@
 //! `satrap status`: the whole system at a glance.
+//!
+//! `kernels.rs`, `ps.rs` and `ns.rs` show its parts in full.
 
 use super::kernels;
 use crate::{
@@ -106,4 +108,40 @@ fn applications(apps: &[App], style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn the_whole_system_is_on_one_page() {
+        let expected = "\
+coordinator 0.1.0, process 4000, up for 2m 05s
+socket      /run/s.sock
+
+2 satellites are up, registered in 12 ms
+SATELLITE  STATE    PLATFORM       CPUS  NODE  LOAD  PROCESSES   PID    BOOT
+        1  running  hosted-x86_64  0        0   0 %          1  4001  9.0 ms
+        2  running  hosted-x86_64  1        0  50 %          1  4002  9.0 ms
+
+APP  NAME  VERSION  STATE    PROCESSES     AGE  EXIT
+  3  png   1.0.0    running          1  1m 01s     -
+
+notices
+  ! cores are shared
+";
+        assert_eq!(render(&testing::status(), Style::plain()), expected);
+    }
+
+    #[test]
+    fn a_satellite_that_is_down_is_counted() {
+        let mut status = testing::status();
+        status.kernels[1].state = KernelState::Restarting;
+        status.kernels[1].generation = 3;
+        let text = satellites(&status, Style::plain());
+        assert!(text.starts_with("1 of 2 satellites are up"), "{text}");
+        assert!(text.contains("\n      2.3  restarting  "), "{text}");
+    }
 }

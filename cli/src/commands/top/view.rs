@@ -190,7 +190,7 @@ impl View {
             Some(place) => format!(" channels of {} ", self.rates.processes[place].name),
             None => format!(" channels: {} ", rows.len()),
         };
-        let widths = [28, 20, 10, 9, 9, 12, 9].map(Constraint::Max);
+        let widths = [28, 20, 10, 9, 10, 12, 9].map(Constraint::Max);
         let table = Table::new(rows, widths)
             .header(headings([
                 "PROCESS",
