@@ -1,4 +1,6 @@
-//! Tells the linker where the kernel lies. The linker script alone decides: the kernel is not relocated.
+//! Tells the linker where the kernel lies.
+//!
+//! `kernel.ld` alone decides: the kernel is not relocated, whatever the target does by default.
 
 fn main() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/kernel.ld");

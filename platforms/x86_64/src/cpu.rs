@@ -1,4 +1,6 @@
-//! The instructions of ring 0 that Rust has no name for. Thin: what they are for stands where they are used.
+//! The instructions of ring 0 that Rust has no name for.
+//!
+//! Thin: what they are for stands where they are used, mostly in `devices` and `memory`.
 
 use core::arch::asm;
 pub use core::arch::x86_64::{__cpuid_count as cpuid_leaf, _rdtsc, CpuidResult};

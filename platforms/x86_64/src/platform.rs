@@ -1,4 +1,7 @@
-//! A PC as a platform of the kernel.
+//! A PC as a platform of the kernel: one CPU, no peers.
+//!
+//! Each method is a line that names its device. Neighbours: `satrap_kernel::Platform`, which says what is wanted;
+//! `coordinator.rs`, which takes the frames.
 
 use crate::coordinator::Frames;
 use crate::cpu;

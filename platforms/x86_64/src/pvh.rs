@@ -1,4 +1,6 @@
 //! What the loader hands over (Xen's PVH boot protocol): the memory, one module, and a command line.
+//!
+//! The loader is trusted, as firmware is: what it says is read in place.
 
 use crate::memory::{RamRange, TOP};
 use core::ffi::CStr;

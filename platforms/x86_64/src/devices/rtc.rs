@@ -1,4 +1,6 @@
 //! The date, from the battery-backed clock: read once, because it is slow and ticks in seconds.
+//!
+//! `clock.rs` counts on from there. A clock that is absent or makes no sense is no error.
 
 use crate::cpu::{inb, outb};
 

@@ -1,4 +1,6 @@
 //! The kernel's heap: one arena of fixed size, so that what the kernel itself may use is known from the start.
+//!
+//! What processes use comes from `frames.rs` instead, and is refused to them before the kernel is short.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ops::Range;

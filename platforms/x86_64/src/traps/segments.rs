@@ -1,4 +1,7 @@
 //! Segments, the task state that names the handlers' stacks, and the interrupt table: made once, never freed.
+//!
+//! The segments of `entry.s` lie in read-only memory; the CPU marks a task state in its table as busy, so that
+//! the table moves here.
 
 use super::vectors;
 use alloc::boxed::Box;

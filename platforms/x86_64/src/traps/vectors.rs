@@ -1,4 +1,6 @@
 //! The interrupt descriptor table: which vector enters where, and on which stack.
+//!
+//! Vectors that nothing raises are absent: an interrupt there is a fault, and the kernel says so.
 
 use super::entry::{plain, with_code};
 use crate::devices::apic::{SPURIOUS, TIMER};
