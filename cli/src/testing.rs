@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 pub fn kernel(id: u16, load: f64) -> Kernel {
     Kernel {
         id,
-        generation: 1,
+        generation: 0,
         platform: "hosted-x86_64".into(),
         state: KernelState::Running,
         cpus: vec![u32::from(id) - 1],
@@ -80,7 +80,7 @@ pub fn name(path: &str, kernel: u16, process: Option<u64>) -> Name {
     Name {
         path: path.into(),
         kernel,
-        generation: 1,
+        generation: 0,
         process,
         contract: None,
         contract_name: None,

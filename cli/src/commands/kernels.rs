@@ -38,10 +38,10 @@ pub fn state(state: KernelState) -> Cell {
     Cell::new(text, colour)
 }
 
-/// Which satellite it is: its number, and which life of it when not the first.
+/// Which satellite it is: its number, and how many had it before, if any.
 pub fn number(kernel: &Kernel) -> String {
     match kernel.generation {
-        0 | 1 => kernel.id.to_string(),
+        0 => kernel.id.to_string(),
         generation => format!("{}.{generation}", kernel.id),
     }
 }
