@@ -1,4 +1,6 @@
 //! Values of the control API for tests: plain ones, to be changed where a test cares.
+//!
+//! Neighbours: the rendering tests of `commands` and the rates of `commands::top`.
 
 use satrap_coordinator::api::{
     App, AppState, Channel, Kernel, KernelState, Name, Process, ProcessState, Status,

@@ -1,4 +1,6 @@
 //! Each misdeed ends as it should, and the satellite that it was done on goes on.
+//!
+//! A coordinator stays up through all of them, so that harm to it would be seen. Neighbour: `examples/misbehave`.
 
 mod support;
 

@@ -1,4 +1,6 @@
 //! `satrap run` with no coordinator: what a newcomer does first.
+//!
+//! Output, exit codes and error texts are compared letter by letter. Neighbour: `support` has the programs.
 
 mod support;
 

@@ -1,4 +1,6 @@
 //! A coordinator from `up` to `down`, seen through every command that shows it.
+//!
+//! Each test has a socket of its own, so that all run at once. Neighbour: `support` has the programs.
 
 mod support;
 
