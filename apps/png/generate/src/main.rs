@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 impl Task {
-    fn parse(arguments: &[String]) -> Result<Task, Box<dyn Error>> {
+    fn parse(arguments: &[String]) -> Result<Task, Box<dyn Error + Send + Sync>> {
         let mut folder = PathBuf::new();
         let mut options = Options {
             count: 30,
@@ -76,7 +76,7 @@ impl Task {
     }
 }
 
-fn generate(task: &Task) -> Result<(), Box<dyn Error>> {
+fn generate(task: &Task) -> Result<(), Box<dyn Error + Send + Sync>> {
     std::fs::create_dir_all(&task.folder)?;
     let mut total = 0;
     for file in png_generate::files(&task.options) {
