@@ -1,4 +1,6 @@
 //! Why a bench could not be made, in words that say what to do. A missed goal is not a failure.
+//!
+//! `main.rs` prints it and ends with 1; `figure.rs` says which goals were missed.
 
 use std::fmt;
 

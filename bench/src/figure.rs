@@ -1,4 +1,7 @@
 //! One figure of the table, beside its baseline and its goal.
+//!
+//! A ratio is of two series taken in the same run, in turns. `sample.rs` makes the series, `report.rs` the
+//! table and the JSON of figures.
 
 use crate::sample::Samples;
 use serde::Serialize;

@@ -1,4 +1,7 @@
 //! What every bench is given: the cores, how thorough to be, where the guests are, and a voice.
+//!
+//! Sides that are compared take turns, so that a noisy neighbour hits both. Every file of `benches` works in
+//! it; `system.rs` is the Satrap that it starts.
 
 use crate::failure::{Failure, Result};
 use crate::pin;

@@ -1,4 +1,6 @@
 //! The command line.
+//!
+//! `--quick` measures less and says so; names choose benches. `main.rs` acts on it, `benches` has the names.
 
 use crate::benches::ALL;
 use crate::failure::{Failure, Result};

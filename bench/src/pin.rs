@@ -1,4 +1,6 @@
 //! Which cores there are, and threads that keep to one.
+//!
+//! A thread that moves between cores measures the move. `lab.rs` chooses the cores for each bench.
 
 use crate::failure::{About, Failure, Result};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

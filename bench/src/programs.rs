@@ -1,4 +1,6 @@
 //! Where Satrap's programs are: in `SATRAP_BIN_DIR`, or beside this one.
+//!
+//! `./x bench` sets the variable; whoever starts the program by hand has them in one folder.
 
 use crate::failure::{About, Result};
 use std::path::PathBuf;

@@ -1,4 +1,7 @@
 //! The table for people.
+//!
+//! Each figure stands beside its baseline and its goal, and why it is what it is below. `figure.rs` is one
+//! line of it; the JSON says the same.
 
 use crate::benches::Outcome;
 use crate::figure::{Figure, Number};

@@ -1,4 +1,7 @@
 //! A round trip of two eventfds between processes that sleep on different cores: two wake-ups.
+//!
+//! What two idle satellites cannot beat without polling. `line.rs` is the same between cores that never
+//! sleep; the bench `rmp` stands beside both.
 
 use crate::failure::{About, Result};
 use crate::pin::Pinned;

@@ -1,4 +1,7 @@
 //! The raw round trip of a cache line between two cores: two threads, a line each, nothing else.
+//!
+//! The least that any message between cores costs on this machine. `eventfd.rs` is the same between cores
+//! that sleep; the bench `rmp` stands beside both.
 
 use crate::failure::{About, Failure, Result};
 use crate::pin::Pinned;

@@ -1,4 +1,7 @@
 //! A native process that says hello: what starting costs without any of us.
+//!
+//! It is this program started anew, so that its pages are as warm as those of the other side. The benches
+//! `spawn` and `run` stand beside it.
 
 use crate::failure::{About, Failure, Result};
 use crate::second;

@@ -1,4 +1,7 @@
 //! A round trip of eight bytes through two pipes between two processes.
+//!
+//! Both keep to one core, as two processes of one satellite do, so each turn is a switch of processes. The
+//! bench `lmp` stands beside it.
 
 use crate::failure::{About, Failure, Result};
 use crate::pin::Pinned;
