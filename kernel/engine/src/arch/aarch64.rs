@@ -44,85 +44,54 @@ impl Registers {
     }
 }
 
+/// General registers that the handler has not saved: x2 to x30.
+macro_rules! integer {
+    () => {
+        concat!(
+            "2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ",
+            "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30",
+        )
+    };
+}
+
+/// Vector registers.
+macro_rules! vector {
+    () => {
+        concat!(
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ",
+            "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+        )
+    };
+}
+
 /// Saves every register, gives up the CPU, and returns to the interrupted code. On entry the stack holds,
-/// upwards: elr, spsr, x0, x1.
+/// upwards: elr, spsr, x0, x1. The frame below it: fpcr, fpsr, x2 to x30 at 8 times their number, the vector
+/// registers from 256 on.
 #[unsafe(naked)]
 unsafe extern "C" fn preempt() {
     naked_asm!(
-        "sub sp, sp, #784",
-        "stp x2, x3, [sp, #16]",
-        "stp x4, x5, [sp, #32]",
-        "stp x6, x7, [sp, #48]",
-        "stp x8, x9, [sp, #64]",
-        "stp x10, x11, [sp, #80]",
-        "stp x12, x13, [sp, #96]",
-        "stp x14, x15, [sp, #112]",
-        "stp x16, x17, [sp, #128]",
-        "stp x18, x19, [sp, #144]",
-        "stp x20, x21, [sp, #160]",
-        "stp x22, x23, [sp, #176]",
-        "stp x24, x25, [sp, #192]",
-        "stp x26, x27, [sp, #208]",
-        "stp x28, x29, [sp, #224]",
+        "sub sp, sp, #768",
+        concat!(".irp n, ", integer!()),
+        "str x\\n, [sp, #(8 * \\n)]",
+        ".endr",
+        concat!(".irp n, ", vector!()),
+        "str q\\n, [sp, #(256 + 16 * \\n)]",
+        ".endr",
         "mrs x0, fpcr",
         "mrs x1, fpsr",
-        "stp x30, x0, [sp, #240]",
-        "str x1, [sp, #256]",
-        "add x4, sp, #272",
-        "stp q0, q1, [x4], #32",
-        "stp q2, q3, [x4], #32",
-        "stp q4, q5, [x4], #32",
-        "stp q6, q7, [x4], #32",
-        "stp q8, q9, [x4], #32",
-        "stp q10, q11, [x4], #32",
-        "stp q12, q13, [x4], #32",
-        "stp q14, q15, [x4], #32",
-        "stp q16, q17, [x4], #32",
-        "stp q18, q19, [x4], #32",
-        "stp q20, q21, [x4], #32",
-        "stp q22, q23, [x4], #32",
-        "stp q24, q25, [x4], #32",
-        "stp q26, q27, [x4], #32",
-        "stp q28, q29, [x4], #32",
-        "stp q30, q31, [x4], #32",
+        "stp x0, x1, [sp]",
         "mov x0, x29",
         "bl {preempted}",
-        "add x4, sp, #272",
-        "ldp q0, q1, [x4], #32",
-        "ldp q2, q3, [x4], #32",
-        "ldp q4, q5, [x4], #32",
-        "ldp q6, q7, [x4], #32",
-        "ldp q8, q9, [x4], #32",
-        "ldp q10, q11, [x4], #32",
-        "ldp q12, q13, [x4], #32",
-        "ldp q14, q15, [x4], #32",
-        "ldp q16, q17, [x4], #32",
-        "ldp q18, q19, [x4], #32",
-        "ldp q20, q21, [x4], #32",
-        "ldp q22, q23, [x4], #32",
-        "ldp q24, q25, [x4], #32",
-        "ldp q26, q27, [x4], #32",
-        "ldp q28, q29, [x4], #32",
-        "ldp q30, q31, [x4], #32",
-        "ldp x30, x0, [sp, #240]",
-        "ldr x1, [sp, #256]",
+        "ldp x0, x1, [sp]",
         "msr fpcr, x0",
         "msr fpsr, x1",
-        "ldp x2, x3, [sp, #16]",
-        "ldp x4, x5, [sp, #32]",
-        "ldp x6, x7, [sp, #48]",
-        "ldp x8, x9, [sp, #64]",
-        "ldp x10, x11, [sp, #80]",
-        "ldp x12, x13, [sp, #96]",
-        "ldp x14, x15, [sp, #112]",
-        "ldp x16, x17, [sp, #128]",
-        "ldp x18, x19, [sp, #144]",
-        "ldp x20, x21, [sp, #160]",
-        "ldp x22, x23, [sp, #176]",
-        "ldp x24, x25, [sp, #192]",
-        "ldp x26, x27, [sp, #208]",
-        "ldp x28, x29, [sp, #224]",
-        "add sp, sp, #784",
+        concat!(".irp n, ", vector!()),
+        "ldr q\\n, [sp, #(256 + 16 * \\n)]",
+        ".endr",
+        concat!(".irp n, ", integer!()),
+        "ldr x\\n, [sp, #(8 * \\n)]",
+        ".endr",
+        "add sp, sp, #768",
         // An exception from here on would overwrite what the return needs.
         "msr daifset, #2",
         "ldp x0, x1, [sp]",
