@@ -26,6 +26,8 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) now: AtomicU64,
     /// Since when the present task runs; 0 when none does.
     pub(crate) running_since: AtomicU64,
+    /// Whose thread that task is; 0 for the kernel's own.
+    pub(crate) running: AtomicU64,
     pub(crate) busy: AtomicU64,
     pub(crate) switches: AtomicU64,
     pub(crate) preemptions: AtomicU64,
@@ -44,12 +46,20 @@ impl<P: Platform> Cpu<P> {
             armed_until: AtomicU64::new(0),
             now: AtomicU64::new(0),
             running_since: AtomicU64::new(0),
+            running: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             switches: AtomicU64::new(0),
             preemptions: AtomicU64::new(0),
             parks: AtomicU64::new(0),
             polled: AtomicBool::new(false),
         }
+    }
+
+    /// Whose thread runs, and for how long already: time that nobody has been charged for yet.
+    pub(crate) fn uncharged(&self, now: u64) -> (u64, u64) {
+        let since = self.running_since.load(Ordering::Relaxed);
+        let spent = if since == 0 { 0 } else { now.saturating_sub(since) };
+        (self.running.load(Ordering::Relaxed), spent)
     }
 
     /// How many tasks wait for their turn.

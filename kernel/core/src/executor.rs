@@ -200,6 +200,8 @@ impl<P: Platform> Executor<P> {
         }
         task.begin();
         self.arm_for(&task);
+        let owner = task.thread.as_ref().map_or(0, |(process, _)| process.id.0);
+        self.cpu().running.store(owner, Ordering::Relaxed);
         self.cpu().running_since.store(now, Ordering::Relaxed);
         count(&self.cpu().switches, 1);
         let mut body = task.body.lock();

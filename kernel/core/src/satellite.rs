@@ -427,7 +427,16 @@ impl<P: Platform> Satellite<P> {
     /// Its figures.
     pub fn stats(&self) -> KernelStats {
         let processes: Vec<_> = self.processes.lock().values().cloned().collect();
-        let sum = |of: fn(&Cpu<P>) -> u64| self.cpus.iter().map(of).sum();
+        let sum = |of: fn(&Cpu<P>) -> u64| self.cpus.iter().map(of).sum::<u64>();
+        let now = self.platform.now();
+        // A thread that has run alone for long has not been charged since it was dispatched.
+        let uncharged: Vec<(u64, u64)> = self.cpus.iter().map(|cpu| cpu.uncharged(now)).collect();
+        let figures = |process: &Arc<Process<P>>| {
+            let mut stats = process.stats();
+            let running = uncharged.iter().filter(|(owner, _)| *owner == stats.process);
+            stats.cpu += running.map(|(_, spent)| spent).sum::<u64>();
+            stats
+        };
         let mut channels = Vec::new();
         for process in &processes {
             let table = process.table.lock();
@@ -441,14 +450,15 @@ impl<P: Platform> Satellite<P> {
             }));
         }
         KernelStats {
-            uptime: self.platform.now() - self.started,
-            busy: sum(|cpu| cpu.busy.load(Ordering::Relaxed)),
+            uptime: now - self.started,
+            busy: sum(|cpu| cpu.busy.load(Ordering::Relaxed))
+                + uncharged.iter().map(|(_, spent)| spent).sum::<u64>(),
             switches: sum(|cpu| cpu.switches.load(Ordering::Relaxed)),
             preemptions: sum(|cpu| cpu.preemptions.load(Ordering::Relaxed)),
             parks: sum(|cpu| cpu.parks.load(Ordering::Relaxed)),
             doorbells: self.platform.doorbells(),
             exchange_used: self.rmp.heap.used(),
-            processes: processes.iter().map(|process| process.stats()).collect(),
+            processes: processes.iter().map(figures).collect(),
             channels,
         }
     }
