@@ -94,7 +94,10 @@ impl Participant {
         set.set(core);
         sched_setaffinity(None, &set)?;
         Ok(Participant {
-            sender: to.publisher_builder().initial_max_slice_len(task.bytes).create()?,
+            sender: to
+                .publisher_builder()
+                .initial_max_slice_len(task.bytes)
+                .create()?,
             receiver: from.subscriber_builder().create()?,
             bytes: task.bytes,
             yields: task.cores[0] == task.cores[1],

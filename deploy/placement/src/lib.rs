@@ -2,7 +2,7 @@
 //!
 //! Principles: a pure function of what it is given (no I/O, no clock, no randomness), so that a decision can
 //! be repeated, tested, and explained by asking again with another number. [`place`] decides for one process;
-//! [`plan`] decides for an application, services before their clients. Neighbours: `deploy/manifest` turns a
+//! [`plan()`] decides for an application, services before their clients. Neighbours: `deploy/manifest` turns a
 //! manifest into [`Request`]s; the coordinator keeps the [`World`] and starts what is decided.
 
 #![forbid(unsafe_code)]

@@ -29,7 +29,7 @@ pub fn clippy(repo: &Repo, _: &[String]) -> Result<()> {
     for group in groups(repo)? {
         let mut clippy = cargo(repo, "clippy");
         clippy
-            .args(["--all-targets"])
+            .args(["--all-targets", "--keep-going"])
             .args(group)
             .args(["--", "--deny", "warnings"]);
         process::run(&mut clippy)?;
@@ -47,7 +47,7 @@ pub fn doc(repo: &Repo, arguments: &[String]) -> Result<()> {
             group.drain(at - 1..=at);
         }
         let mut doc = cargo(repo, "doc");
-        doc.args(["--no-deps", "--document-private-items"])
+        doc.args(["--no-deps", "--document-private-items", "--keep-going"])
             .args(group)
             .args(arguments);
         process::run(doc.env(
