@@ -10,8 +10,8 @@ const RDRAND: u32 = 1 << 30;
 /// Numbers drawn from the CPU's generator; each may take some tries.
 const DRAWS: usize = 16;
 const TRIES: usize = 32;
-/// Measurements of jitter.
-const SAMPLES: usize = 4096;
+/// Measurements of jitter, beside the CPU's generator and without it.
+const SAMPLES: [usize; 2] = [64, 4096];
 
 static KEY: SpinLock<[u8; 32]> = SpinLock::new([0; 32]);
 
@@ -26,7 +26,7 @@ pub fn start() -> bool {
             seed.update(&number.to_le_bytes());
         });
     }
-    for _ in 0..SAMPLES {
+    for _ in 0..SAMPLES[usize::from(!generator)] {
         seed.update(&(jitter() ^ cycles().rotate_left(32)).to_le_bytes());
     }
     *KEY.lock() = *seed.finalize().as_bytes();
