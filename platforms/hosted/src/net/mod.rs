@@ -11,6 +11,8 @@ mod reactor;
 mod socket;
 mod wait;
 mod wire;
+#[cfg(test)]
+mod wire_tests;
 
 use crate::platform::Hosted;
 use listener::Listener;
