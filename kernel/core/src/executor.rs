@@ -178,14 +178,10 @@ impl<P: Platform> Executor<P> {
             || self.cpu().timers.next().is_some_and(|deadline| deadline <= now)
     }
 
-    /// The next deadline, unanswered doorbells included.
+    /// The next deadline, unanswered doorbells included: CPU 0 may sleep while this one's bell is lost.
     fn wake_at(&self, now: u64) -> Option<u64> {
         let insist = |link: &Arc<Link>| link.insist(now, DOORBELL_PATIENCE);
-        let doorbells = if self.index == 0 {
-            self.links.iter().filter_map(insist).min()
-        } else {
-            None
-        };
+        let doorbells = self.links.iter().filter_map(insist).min();
         [self.cpu().timers.next(), doorbells].into_iter().flatten().min()
     }
 
