@@ -62,10 +62,13 @@ impl Requests {
 
     /// The answer has come. It comes back if nobody waits for it any more.
     pub(crate) fn answer(&self, id: RequestId, answer: Answer) -> Result<(), Answer> {
-        let Some(request) = self.open.lock().waiting.remove(&id) else {
+        let mut open = self.open.lock();
+        let Some(request) = open.waiting.remove(&id) else {
             return Err(answer);
         };
+        // Under the lock, so that whoever cancels in vain finds the answer.
         *request.answer.lock() = Some(answer);
+        drop(open);
         request.answered.signal();
         Ok(())
     }

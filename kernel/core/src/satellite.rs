@@ -402,8 +402,14 @@ impl<P: Platform> Satellite<P> {
 
     fn bound(&self, request: RequestId, result: Result<Bound, Errno>) {
         let answer = result.map_or_else(Answer::Refused, Answer::Remote);
-        // The client gave up meanwhile: the service must learn that nobody comes.
-        if let Err(Answer::Remote(bound)) = self.requests.answer(request, answer)
+        if let Err(late) = self.requests.answer(request, answer) {
+            self.decline(late);
+        }
+    }
+
+    /// The client gave up before it saw the answer: the service must learn that nobody comes.
+    pub(crate) fn decline(&self, answer: Answer) {
+        if let Answer::Remote(bound) = answer
             && let Some(link) = self.rmp.link(bound.kernel, bound.generation)
         {
             link.post(&[&[

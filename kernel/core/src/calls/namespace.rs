@@ -38,7 +38,10 @@ impl<P: Platform> CallContext<P> {
         let deadline = if deadline == 0 { FOREVER } else { deadline };
         let answer = self.wait_event(deadline, &request.answered, look);
         if !matches!(answer, Ok(Ok(_))) {
-            self.satellite.requests.cancel(id);
+            let answered = !self.satellite.requests.cancel(id);
+            if answered && let Some(late) = request.take() {
+                self.satellite.decline(late);
+            }
             self.satellite
                 .platform()
                 .send_control(ToCoordinator::BindCancel { request: id });
