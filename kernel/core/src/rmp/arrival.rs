@@ -42,6 +42,11 @@ impl Rmp {
                 end.connect(ChannelId(Slot::unpack(peer)), link);
                 Ok(())
             }
+            // The channel ended while the peer opened its side of it: it has not been told yet.
+            (kind::OPENED, None, &[peer, ..]) => {
+                link.post(&[&[frames::header(kind::CLOSE, 0, 0), peer, Errno::Closed as u64]]);
+                Ok(())
+            }
             (kind::CREDIT, Some(end), &[count, ..]) => end.on_credit(count),
             (kind::CLOSE, Some(end), &[reason, ..]) => {
                 self.on_close(id, &end, reason);
@@ -49,7 +54,7 @@ impl Rmp {
             }
             (kind::POOL, end, &[place, shape, slot, ..]) => on_pool(link, end, slot, (place, shape)),
             (kind::BUFFER_RETURNED, Some(end), &[index, ..]) => end.on_buffer_returned(index),
-            (kind::OPENED | kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
+            (kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
             _ => fault("frame of an unknown kind or shape"),
         }
     }
