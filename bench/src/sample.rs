@@ -4,8 +4,10 @@
 //! quartiles, relative to the median.
 
 use crate::failure::Result;
-use std::hint::black_box;
 use std::time::Instant;
+
+/// As many as the guests have.
+const BATCHES: u64 = 64;
 
 /// What one side measured, round by round.
 #[derive(Clone, Debug, Default)]
@@ -66,13 +68,17 @@ pub fn interleave<const N: usize>(rounds: usize, mut sides: [Side<'_>; N]) -> Re
     Ok(samples)
 }
 
-/// Nanoseconds for each of `count` calls of `f`.
-pub fn time_each<T>(count: u64, mut f: impl FnMut() -> T) -> f64 {
-    let start = Instant::now();
-    for _ in 0..count {
-        black_box(f());
+/// Nanoseconds for each of about `count` calls of `f` in the median batch, as the guests measure: where the
+/// machine's host takes the core away, it spoils a batch and not the figure.
+pub fn time_each(count: u64, mut f: impl FnMut()) -> f64 {
+    let length = count.div_ceil(BATCHES).max(1);
+    let mut batches = Samples::default();
+    for _ in 0..count.div_ceil(length) {
+        let start = Instant::now();
+        (0..length).for_each(|_| f());
+        batches.push(start.elapsed().as_nanos() as f64 / length as f64);
     }
-    start.elapsed().as_nanos() as f64 / count as f64
+    batches.median()
 }
 
 #[cfg(test)]

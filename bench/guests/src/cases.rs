@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use satrap::{Block, Error, Pool, time};
 
-use crate::{bench, ends};
+use crate::{batches, bench, ends};
 
 /// Messages of `bytes` bytes, `count` times; returns the nanoseconds of each.
 pub type Case = fn(bytes: usize, count: u64) -> Result<f64, Error>;
@@ -38,9 +38,7 @@ pub fn find(name: &str) -> Option<Case> {
 /// Makes the trips and returns how long each of those after the warm-up took.
 fn measure(count: u64, trip: &mut dyn FnMut(u64) -> Result<(), Error>) -> Result<f64, Error> {
     (0..WARM_UP.min(count)).try_for_each(&mut *trip)?;
-    let start = time::now();
-    (0..count).try_for_each(trip)?;
-    Ok(start.elapsed().as_nanos() as f64 / count as f64)
+    batches::each(count, trip)
 }
 
 /// 32 bytes of arguments there and back.
@@ -63,10 +61,7 @@ fn idle(_: usize, count: u64) -> Result<f64, Error> {
         server.ping(number, 1, 2, 3)?;
         trips.push(start.elapsed());
     }
-    trips.sort();
-    Ok(trips
-        .get(trips.len() / 2)
-        .map_or(0.0, |median| median.as_nanos() as f64))
+    Ok(batches::median(trips))
 }
 
 /// One block travels to and fro. Neither side reads it.
@@ -109,12 +104,16 @@ fn toss(bytes: usize, count: u64) -> Result<f64, Error> {
 
 /// New blocks one way, as many under way as the channel lets be. The last answer says that all have arrived.
 fn stream(bytes: usize, count: u64) -> Result<f64, Error> {
-    let mut server = bench::Client::bind("lmp")?;
-    server.ping(0, 0, 0, 0)?;
-    let start = time::now();
-    for _ in 0..count {
-        server = server.send_pour(Block::alloc(bytes)?)?;
+    let server = bench::Client::bind("lmp")?;
+    let mut server = Some(server);
+    let each = measure(count, &mut |_| {
+        if let Some(state) = server.take() {
+            server = Some(state.send_pour(Block::alloc(bytes)?)?);
+        }
+        Ok(())
+    })?;
+    if let Some(mut server) = server {
+        server.ping(0, 0, 0, 0)?;
     }
-    server.ping(0, 0, 0, 0)?;
-    Ok(start.elapsed().as_nanos() as f64 / count as f64)
+    Ok(each)
 }

@@ -1,11 +1,11 @@
 //! `bench-lmp-client CASE BYTES N`: N messages through `bench-lmp-server`.
 //!
-//! Prints what each took on average; `idle`, where one late wake-up would outweigh a hundred, the median. The
-//! cases stand in `cases.rs`.
+//! Prints how many nanoseconds each took. The cases stand in `cases.rs`.
 
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod batches;
 mod cases;
 mod ends;
 

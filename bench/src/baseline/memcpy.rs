@@ -5,6 +5,7 @@
 
 use crate::failure::{About, Failure, Result};
 use crate::pin::Pinned;
+use crate::sample::time_each;
 use crate::second::Second;
 use satrap_hosted::SharedMemory;
 use satrap_region::{Region, Word};
@@ -14,12 +15,13 @@ use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::os::fd::AsRawFd;
 use std::process::{Stdio, id};
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::time::Instant;
 
 /// Payloads under way at once, at most.
 const SLOTS: u64 = 4;
 /// The payload begins on a page of its own.
 const HEAD: usize = 4096;
+/// Says that no message follows.
+const LAST: u64 = u64::MAX;
 
 /// One process's view of both memories.
 struct Pair {
@@ -51,9 +53,13 @@ impl Pair {
         self.sent.store(number, Release);
     }
 
-    /// Waits until the other has come to message `number`.
-    fn await_other(&self, number: u64) {
-        while self.seen.load(Acquire) < number {
+    /// Waits until the other has come to message `number`, and returns what it has come to.
+    fn await_other(&self, number: u64) -> u64 {
+        loop {
+            let seen = self.seen.load(Acquire);
+            if seen >= number {
+                return seen;
+            }
             spin_loop();
         }
     }
@@ -82,22 +88,21 @@ fn length(bytes: usize) -> usize {
 
 /// The second process: copies each message and has the first copy it back.
 pub fn exchange(arguments: &[String]) -> Result<()> {
-    let (pair, count) = second(arguments)?;
-    for number in 1..=count {
-        pair.await_other(number);
-        pair.copy(0)?;
-        pair.tell(number);
-    }
-    farewell()
+    serve(&second(arguments)?, |_| 0)
 }
 
 /// The second process: copies what is poured to it.
 pub fn drain(arguments: &[String]) -> Result<()> {
-    let (pair, count) = second(arguments)?;
-    for number in 1..=count {
-        pair.await_other(number);
-        pair.copy(number)?;
+    serve(&second(arguments)?, |number| number)
+}
+
+/// Copies message after message, each from the slot that `slot` gives.
+fn serve(pair: &Pair, slot: impl Fn(u64) -> u64) -> Result<()> {
+    let mut number = 1;
+    while pair.await_other(number) != LAST {
+        pair.copy(slot(number))?;
         pair.tell(number);
+        number += 1;
     }
     farewell()
 }
@@ -118,9 +123,6 @@ pub fn one_way(cores: [usize; 2], bytes: usize, count: u64) -> Result<f64> {
         pair.await_other(number.saturating_sub(SLOTS));
         pair.fill(number)?;
         pair.tell(number);
-        if number == count {
-            pair.await_other(number);
-        }
         Ok(())
     };
     first("drain", cores, bytes, count, &trip)
@@ -135,7 +137,7 @@ fn first(
     trip: &dyn Fn(&Pair, u64) -> Result<()>,
 ) -> Result<f64> {
     let own = SharedMemory::create(length(bytes)).about("making shared memory")?;
-    let arguments = [path(&own), bytes.to_string(), count.to_string()];
+    let arguments = [path(&own), bytes.to_string()];
     let mut second = Second::start(role, cores[1], &arguments, Stdio::piped(), Stdio::piped())?;
     let output = second.0.stdout.take();
     let output = output.ok_or_else(|| Failure::new("a second process has no output"))?;
@@ -145,22 +147,26 @@ fn first(
         .about("reading the second process's path")?;
     let pair = Pair::new(own, line.trim_end(), bytes)?;
     let _pinned = Pinned::to(&[cores[0]])?;
-    let start = Instant::now();
-    for number in 1..=count {
-        trip(&pair, number)?;
-    }
-    Ok(start.elapsed().as_nanos() as f64 / count as f64)
+    let (mut number, mut failed) = (0, Ok(()));
+    let each = time_each(count, || {
+        number += 1;
+        if failed.is_ok() {
+            failed = trip(&pair, number);
+        }
+    });
+    pair.tell(LAST);
+    failed.map(|()| each)
 }
 
 /// The second process's side: maps the first's memory and tells where its own is.
-fn second(arguments: &[String]) -> Result<(Pair, u64)> {
-    let [other, bytes, count] = arguments else {
-        return Err(Failure::new("a path, bytes and a count are wanted"));
+fn second(arguments: &[String]) -> Result<Pair> {
+    let [other, bytes] = arguments else {
+        return Err(Failure::new("a path and bytes are wanted"));
     };
     let bytes = bytes.parse().about("the bytes")?;
     let own = SharedMemory::create(length(bytes)).about("making shared memory")?;
     writeln!(stdout(), "{}", path(&own)).about("telling our path")?;
-    Ok((Pair::new(own, other, bytes)?, count.parse().about("the count")?))
+    Pair::new(own, other, bytes)
 }
 
 /// Keeps the memory until the first process has finished with it.

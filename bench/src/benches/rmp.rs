@@ -49,7 +49,7 @@ pub fn by_size(lab: &Lab) -> Result<Outcome> {
         (256 << 10, Goal::None),
         (1 << 20, Goal::RatioAtLeast(0.7)),
     ] {
-        let count = lab.count((2 << 30) / bytes as u64);
+        let count = lab.count((1 << 30) / bytes as u64);
         let samples = lab.compare([
             Box::new(|| each(&system, "stream", bytes, count, APART)),
             Box::new(|| memcpy::one_way(cores, bytes, count)),
@@ -57,7 +57,7 @@ pub fn by_size(lab: &Lab) -> Result<Outcome> {
         figures.push(bandwidth("one way", "write, then memcpy", bytes, &samples, goal));
     }
     let bytes = 1 << 20;
-    let count = lab.count(2000);
+    let count = lab.count(1000);
     let samples = lab.compare([
         Box::new(|| Ok(each(&system, "block", bytes, count, APART)? / 2.0)),
         Box::new(|| memcpy::to_and_fro(cores, bytes, count)),
