@@ -2,7 +2,7 @@
 //!
 //! The kernels, their links and their rings are the real ones; simulated are time, doorbells, the engine
 //! (programs are closures) and the coordinator. One seed decides everything, so that a failure repeats. Start
-//! reading at [`run`], then `world.rs` (the event loop), `machine/` (what a kernel stands on), `engine/` (how
+//! reading at [`run()`], then `world.rs` (the event loop), `machine/` (what a kernel stands on), `engine/` (how
 //! guests run), `workload/` (what they do), `checkers/` (what must hold), `sabotage.rs` (how each checker is
 //! shown to fail).
 

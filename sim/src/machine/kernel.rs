@@ -11,10 +11,7 @@ use crate::{
 use satrap_kernel::{Executor, Satellite};
 use satrap_link::{Export, ExportError};
 use satrap_region::Region;
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
 /// Bytes of an export: its rings and half a mebibyte of exchange heap.
 const EXPORT: usize = (1 << 20) + (16 << 10) + (512 << 10);
@@ -126,10 +123,5 @@ impl Kernel {
             }
         }
         false
-    }
-
-    /// How many bells it rang.
-    pub fn bells(&self) -> u64 {
-        self.bells.load(Relaxed)
     }
 }

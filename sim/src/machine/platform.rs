@@ -31,11 +31,6 @@ impl SimPlatform {
             bells,
         }
     }
-
-    /// The machine beneath it.
-    pub fn host(&self) -> &Arc<Host> {
-        &self.host
-    }
 }
 
 impl Platform for SimPlatform {

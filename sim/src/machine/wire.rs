@@ -164,7 +164,7 @@ impl WireOut {
             Sabotage::DropMessages if plain && strikes => return Ok(()),
             Sabotage::KeepLoans if header.kind == kind::LOAN_RETURNED => return Ok(()),
             Sabotage::DropCloses if header.kind == kind::CLOSE => return Ok(()),
-            Sabotage::SwapMessages => return self.swap(frame, plain && strikes),
+            Sabotage::SwapMessages => return self.swap(frame, plain, plain && strikes),
             Sabotage::SpoilBlocks if header.kind == kind::BLOCK && strikes => self.spoil_block(frame),
             _ => {}
         }
@@ -179,7 +179,9 @@ impl WireOut {
             };
             if repeats && strikes {
                 // A full ring spares the message.
-                message.iter().for_each(|frame| drop(self.ring.send(frame)));
+                for frame in &message {
+                    let _ = self.ring.send(frame);
+                }
             }
         } else if header.kind != kind::BLOCK {
             self.message.clear();
@@ -187,20 +189,28 @@ impl WireOut {
         Ok(())
     }
 
-    /// Holds a message back until another frame for the same channel has passed it.
-    fn swap(&mut self, frame: &[u64], hold: bool) -> Result<(), Full> {
+    /// Holds a message back until the next of its channel has passed it. Other frames do not pass.
+    fn swap(&mut self, frame: &[u64], plain: bool, hold: bool) -> Result<(), Full> {
+        let passes = self.held.as_ref().is_some_and(|held| held[1] == frame[1]);
         if hold && self.held.is_none() {
             self.held = Some(frame.to_vec());
             return Ok(());
         }
+        if passes && !plain {
+            self.let_go();
+        }
         self.ring.send(frame)?;
-        if self.held.as_ref().is_some_and(|held| held[1] == frame[1])
-            && let Some(held) = self.held.take()
-        {
-            // A full ring loses it, which is worse than being late.
-            drop(self.ring.send(&held));
+        if passes && plain {
+            self.let_go();
         }
         Ok(())
+    }
+
+    /// Sends what was held back. A full ring loses it, which is worse than being late.
+    fn let_go(&mut self) {
+        if let Some(held) = self.held.take() {
+            let _ = self.ring.send(&held);
+        }
     }
 
     /// Changes a block's first bytes: the place is packed as offset in lines and length.

@@ -28,8 +28,6 @@ pub struct Word {
     pub parcel: Option<Parcel>,
     /// Its endpoint.
     pub endpoint: Option<u32>,
-    /// Its second argument.
-    pub number: u64,
 }
 
 /// One end of a conversation.
@@ -154,7 +152,6 @@ impl Line {
             name,
             parcel: None,
             endpoint: handle.filter(|_| !carries_block),
-            number,
         };
         if carries_block && let Some(handle) = handle {
             word.parcel = Some(arrived(guest, handle, stamp)?);
