@@ -6,7 +6,7 @@
 use crate::interrupt::Interrupt;
 use satrap_coordinator::{
     Config, Coordinator,
-    api::{Control, Event, Flow, InstallRequest, PlaceRequest, Placement, RunRequest, Source},
+    api::{Control, Event, Flow, InstallRequest, RunRequest, Source},
 };
 use std::{
     env,
@@ -94,15 +94,6 @@ impl Machine {
             }
         })?;
         check(interrupt)
-    }
-
-    /// Where the processes would go.
-    ///
-    /// # Errors
-    /// The manifest or an override is wrong.
-    pub fn place(&self, overrides: &[String]) -> Result<Placement, Failure> {
-        let (source, overrides) = (source(), overrides.to_vec());
-        Ok(self.control().place(PlaceRequest { source, overrides })?)
     }
 
     /// Starts the application on a port that the system chooses.
