@@ -23,6 +23,8 @@ pub struct Contracts {
     pub flow: Contract,
     /// Endpoints for others.
     pub broker: Contract,
+    /// Conversations for others.
+    pub heir: Contract,
     /// The custom section that a program which uses them all carries.
     pub section: Vec<u8>,
 }
@@ -64,11 +66,13 @@ fn compile() -> Contracts {
             messages: contract.messages.iter().map(message).collect(),
         }
     };
-    let (echo, flow, broker) = (contract("echo"), contract("flow"), contract("broker"));
+    let (echo, flow) = (contract("echo"), contract("flow"));
+    let (broker, heir) = (contract("broker"), contract("heir"));
     Contracts {
         echo,
         flow,
         broker,
+        heir,
         section,
     }
 }

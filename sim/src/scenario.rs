@@ -13,8 +13,8 @@ pub struct Scenario {
     pub kernels: (u64, u64),
     /// Most CPUs of a kernel.
     pub cpus: u64,
-    /// Fewest and most clients of each kind: echo, flow, pairs of the broker.
-    pub clients: [(u64, u64); 3],
+    /// Fewest and most clients of each kind: echo, flow, pairs of the broker, heirs.
+    pub clients: [(u64, u64); 4],
     /// Whether a process tries to take more than its limits.
     pub hoarder: bool,
     /// Most kernels that crash.
@@ -38,7 +38,7 @@ const CALM: Scenario = Scenario {
     name: "calm",
     kernels: (2, 4),
     cpus: 2,
-    clients: [(1, 3), (0, 2), (0, 2)],
+    clients: [(1, 4), (0, 2), (0, 2), (0, 3)],
     hoarder: true,
     crashes: 0,
     strikes: 0,
@@ -49,7 +49,7 @@ const CALM: Scenario = Scenario {
     sabotage: Sabotage::None,
 };
 
-/// The scenarios, by name. The first is the default: it draws one of the others' rates for each seed.
+/// The scenarios, by name. The first is the default.
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "mixed",
@@ -75,8 +75,18 @@ pub const SCENARIOS: &[Scenario] = &[
         name: "flow",
         kernels: (2, 2),
         cpus: 1,
-        clients: [(0, 0), (1, 1), (0, 0)],
+        clients: [(0, 0), (1, 1), (0, 0), (0, 0)],
         hoarder: false,
+        ..CALM
+    },
+    // So many senders that rings are full and frames wait behind them.
+    Scenario {
+        name: "flood",
+        kernels: (2, 2),
+        clients: [(0, 1), (4, 7), (0, 1), (0, 1)],
+        crashes: 1,
+        strikes: 2,
+        lost_bells: 50,
         ..CALM
     },
 ];

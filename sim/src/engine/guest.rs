@@ -340,6 +340,12 @@ impl Guest {
         self.calls.sleep_until(deadline).map(drop)
     }
 
+    /// Lets the other threads of this CPU run.
+    pub fn yield_now(&mut self) -> Result<(), End> {
+        self.breathe()?;
+        self.calls.yield_now()
+    }
+
     /// Starts a thread of the program in the `part`th part of the memory; 0 is the main thread's.
     pub fn spawn(&mut self, function: u32, argument: u32, part: u32) -> Calling<u32> {
         self.breathe()?;

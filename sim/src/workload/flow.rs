@@ -32,6 +32,9 @@ pub fn serve_argument(guest: &mut Guest) -> Result<i32, End> {
             let _ = line.say(guest, "total")?;
             break;
         }
+        if guest.rng.chance(50) {
+            guest.yield_now()?;
+        }
         if guest.rng.chance(20) {
             let pause = guest.rng.between(1_000, 100_000);
             guest.sleep(pause)?;

@@ -28,6 +28,8 @@ pub struct Word {
     pub parcel: Option<Parcel>,
     /// Its endpoint.
     pub endpoint: Option<u32>,
+    /// The arguments after channel and number.
+    pub more: [u64; 2],
 }
 
 /// One end of a conversation.
@@ -39,6 +41,8 @@ pub struct Line {
     channel: Option<u64>,
     is_client: bool,
     sent: u64,
+    /// The endpoint is another's now.
+    given: bool,
 }
 
 impl Line {
@@ -50,6 +54,7 @@ impl Line {
             channel: Some(guest.rng.next()),
             is_client: true,
             sent: 0,
+            given: false,
         }
     }
 
@@ -63,6 +68,19 @@ impl Line {
             channel: None,
             is_client: false,
             sent: 0,
+            given: false,
+        }
+    }
+
+    /// The client's end of a conversation that another began: its channel, and how many messages were sent.
+    pub fn inherited(endpoint: u32, contract: &'static Contract, [channel, sent]: [u64; 2]) -> Line {
+        Line {
+            endpoint,
+            contract,
+            channel: Some(channel),
+            is_client: true,
+            sent,
+            given: false,
         }
     }
 
@@ -94,6 +112,14 @@ impl Line {
         Ok(sent)
     }
 
+    /// Gives the client's end of another conversation away, or keeps it.
+    pub fn bequeath(&mut self, guest: &mut Guest, begun: &mut Line) -> Calling<()> {
+        let more = [begun.outward().channel, begun.sent];
+        let sent = self.send_all(guest, "inherit", None, (&more, &[begun.endpoint]))?;
+        begun.given = sent.is_ok();
+        Ok(sent)
+    }
+
     /// Sends a message with a block, which is freed if it cannot be sent.
     pub fn give(&mut self, guest: &mut Guest, name: &str, parcel: Parcel) -> Calling<()> {
         let sent = self.send(guest, name, Some(parcel), &[parcel.handle])?;
@@ -110,11 +136,21 @@ impl Line {
         parcel: Option<Parcel>,
         handles: &[u32],
     ) -> Calling<()> {
+        let stamp = parcel.map(|parcel| parcel.stamp);
+        self.send_all(guest, name, parcel, (stamp.as_slice(), handles))
+    }
+
+    fn send_all(
+        &mut self,
+        guest: &mut Guest,
+        name: &str,
+        parcel: Option<Parcel>,
+        (more, handles): (&[u64], &[u32]),
+    ) -> Calling<()> {
         let (stream, number, process) = (self.outward(), self.sent, guest.process());
         let stamp = parcel.map_or(0, |parcel| parcel.stamp);
-        let words = [stream.channel, number, stamp];
-        let (_, fixed) = self.contract.message(name);
-        let letter = Letter::new(self.contract, name, &words[..words.len().min(fixed / 8)], handles);
+        let words: Vec<u64> = [stream.channel, number].iter().chain(more).copied().collect();
+        let letter = Letter::new(self.contract, name, &words, handles);
         let block = parcel.map(|parcel| BlockPrint {
             stamp: parcel.stamp,
             print: parcel.print,
@@ -152,6 +188,7 @@ impl Line {
             name,
             parcel: None,
             endpoint: handle.filter(|_| !carries_block),
+            more: [letter.words[2], letter.words[3]],
         };
         if carries_block && let Some(handle) = handle {
             word.parcel = Some(arrived(guest, handle, stamp)?);
@@ -175,8 +212,11 @@ impl Line {
         );
     }
 
-    /// Closes it.
+    /// Closes it, unless it was given away.
     pub fn close(self, guest: &mut Guest) -> Result<(), End> {
+        if self.given {
+            return Ok(());
+        }
         let closed = guest.close(self.endpoint)?;
         assert_eq!(closed, Ok(()), "an endpoint that could not be closed");
         if !self.is_client {

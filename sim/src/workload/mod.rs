@@ -6,6 +6,7 @@
 mod broker;
 mod echo;
 mod flow;
+mod heir;
 mod hoarder;
 mod line;
 
@@ -51,6 +52,8 @@ const PROGRAMS: &[(&str, SimProgram)] = &[
     ("flow-client", SimProgram::new(flow::client, &[])),
     ("broker-service", SimProgram::new(broker::service, &[])),
     ("broker-client", SimProgram::new(broker::client, &[])),
+    ("heir-service", SimProgram::new(heir::service, &[])),
+    ("heir-client", SimProgram::new(heir::client, &[])),
     (
         "hoarder",
         SimProgram::new(hoarder::main, &[hoarder::wait_for_main]),
@@ -89,43 +92,36 @@ pub fn programs() -> impl Iterator<Item = &'static str> {
 
 /// The processes of a run.
 pub fn plans(scenario: &Scenario, rng: &mut Rng) -> Vec<Plan> {
-    let mut plans = Vec::new();
-    let mut add = |count: u64, program: &'static str, path: &'static str, role: Role, limits: Limits| {
-        for number in 0..count {
-            let name = format!("{program}-{number}");
-            plans.push(Plan {
-                name,
-                program,
-                path,
-                role,
-                limits,
-            });
-        }
-    };
-    let [echo, flow, broker] = scenario.clients.map(|(low, high)| rng.between(low, high));
-    let service = if rng.chance(500) {
+    let [echo, flow, pairs, heirs] = scenario.clients.map(|(low, high)| rng.between(low, high));
+    let answers = if rng.chance(500) {
         "echo-service"
     } else {
         "echo-threads"
     };
-    add(u64::from(echo > 0), service, "/echo", Role::Service, LIMITS);
-    add(echo, "echo-client", "/echo", Role::Client, LIMITS);
-    add(
-        u64::from(flow > 0),
-        "flow-service",
-        "/flow",
-        Role::Service,
-        LIMITS,
-    );
-    add(flow, "flow-client", "/flow", Role::Client, LIMITS);
-    add(
-        u64::from(broker > 0),
-        "broker-service",
-        "/broker",
-        Role::Service,
-        LIMITS,
-    );
-    add(2 * broker, "broker-client", "/broker", Role::Client, LIMITS);
-    add(u64::from(scenario.hoarder), "hoarder", "", Role::Client, FEW);
-    plans
+    let services = [
+        (echo + heirs, answers, "/echo"),
+        (flow, "flow-service", "/flow"),
+        (pairs, "broker-service", "/broker"),
+        (heirs, "heir-service", "/heir"),
+    ];
+    let clients = [
+        (echo, "echo-client", "/echo"),
+        (flow, "flow-client", "/flow"),
+        (2 * pairs, "broker-client", "/broker"),
+        (heirs, "heir-client", "/echo"),
+        (u64::from(scenario.hoarder), "hoarder", ""),
+    ];
+    let plan = |(program, path), role, number| Plan {
+        name: format!("{program}-{number}"),
+        program,
+        path,
+        role,
+        limits: if program == "hoarder" { FEW } else { LIMITS },
+    };
+    let needed = services.into_iter().filter(|(clients, ..)| *clients > 0);
+    let services = needed.map(|(_, program, path)| plan((program, path), Role::Service, 0));
+    let clients = clients.into_iter().flat_map(|(count, program, path)| {
+        (0..count).map(move |number| plan((program, path), Role::Client, number))
+    });
+    services.chain(clients).collect()
 }
