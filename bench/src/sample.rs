@@ -7,7 +7,7 @@ use crate::failure::Result;
 use std::time::Instant;
 
 /// As many as the guests have.
-const BATCHES: u64 = 64;
+const BATCHES: u64 = 256;
 
 /// What one side measured, round by round.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use satrap::time;
 
 /// As many as the baselines have.
-const BATCHES: u64 = 64;
+const BATCHES: u64 = 256;
 
 /// Takes about `count` steps and returns the nanoseconds of each in the median batch.
 pub fn each<E>(count: u64, mut step: impl FnMut(u64) -> Result<(), E>) -> Result<f64, E> {

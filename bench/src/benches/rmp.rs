@@ -49,7 +49,7 @@ pub fn by_size(lab: &Lab) -> Result<Outcome> {
         (256 << 10, Goal::None),
         (1 << 20, Goal::RatioAtLeast(0.7)),
     ] {
-        let count = lab.count((1 << 30) / bytes as u64);
+        let count = lab.count((2 << 30) / bytes as u64);
         let samples = lab.compare([
             Box::new(|| each(&system, "stream", bytes, count, APART)),
             Box::new(|| memcpy::one_way(cores, bytes, count)),

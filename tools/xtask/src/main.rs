@@ -63,7 +63,7 @@ const COMMANDS: &[Command] = &[
     ),
     command(
         "bench",
-        "[BENCH]... [--json]",
+        "[BENCH]... [--quick] [--json]",
         "measure, each figure beside its baseline",
         programs::bench,
     ),

@@ -7,7 +7,7 @@ use crate::build::{self, cargo};
 use crate::crates::Crates;
 use crate::failure::{Failure, Result};
 use crate::repo::Repo;
-use crate::setup::{self, CURL, Need, VALGRIND};
+use crate::setup::{self, CURL, Need};
 use crate::{guests, process};
 use std::process::Command;
 
@@ -29,22 +29,24 @@ pub fn demo(repo: &Repo, arguments: &[String]) -> Result<()> {
     show(repo, "satrap-demo", &[CURL], arguments)
 }
 
-/// `./x bench [BENCH]... [--json]`
+/// `./x bench [BENCH]... [--quick] [--json]`
 pub fn bench(repo: &Repo, arguments: &[String]) -> Result<()> {
-    show(repo, "satrap-bench", &[VALGRIND], arguments)
+    // Apart from the rest, so that its features stay its own.
+    process::run(cargo(repo, "build").args(["--release", "-p", "satrap-bench-iceoryx2"]))?;
+    show(repo, "satrap-bench", &[], arguments)
 }
 
 /// Builds everything and the program of `package`, which has the package's name, and becomes it.
 fn show(repo: &Repo, package: &str, needs: &[Need], arguments: &[String]) -> Result<()> {
     setup::ensure(repo, needs)?;
-    build::programs(repo, &[])?;
+    // In one invocation with the other programs: alone, Cargo would give their common crates other features.
+    build::programs(repo, &[package])?;
     guests::run(repo, &[])?;
     if Crates::read(repo)?.get(package).is_none() {
         return Err(Failure::new(format!(
             "the package {package} is not in this workspace"
         )));
     }
-    process::run(cargo(repo, "build").args(["--release", "-p", package]))?;
     become_program(repo, package, arguments)
 }
 
