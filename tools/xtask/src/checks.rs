@@ -74,6 +74,7 @@ fn groups(repo: &Repo) -> Result<Vec<Vec<String>>> {
     for package in crates.host().chain(crates.guests()).chain(fuzz) {
         host.extend(["-p".to_string(), package.name.clone()]);
     }
+    host.extend(crates.test_features());
     let mut groups = vec![host];
     if crates.get(COMPILER).is_some() {
         groups.push(vec!["-p".to_string(), COMPILER.to_string()]);

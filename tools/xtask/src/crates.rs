@@ -111,6 +111,26 @@ impl Crates {
         self.all().filter(|each| each.is_guest())
     }
 
+    /// The arguments that give every test of the host crates the features without which cargo leaves it out.
+    pub fn test_features(&self) -> Vec<String> {
+        let required = self.host().flat_map(|each| {
+            let tests = each
+                .entries
+                .iter()
+                .filter(|e| e.section == "[test]" && e.key == "required-features");
+            tests.flat_map(|e| {
+                e.strings()
+                    .into_iter()
+                    .map(|feature| format!("{}/{feature}", each.name))
+            })
+        });
+        let required: BTreeSet<String> = required.collect();
+        required
+            .into_iter()
+            .flat_map(|feature| ["--features".to_string(), feature])
+            .collect()
+    }
+
     /// The crate called `name`.
     pub fn get(&self, name: &str) -> Option<&Crate> {
         self.by_name.get(name)

@@ -69,7 +69,7 @@ pub const STEPS: &[Step] = &[
         programs: false,
         inputs: Inputs::Everything,
         minutes: 45,
-        commands: |repo, _| Ok(vec![with(cargo(repo, "test"), &["--doc", "--no-fail-fast"])]),
+        commands: |repo, crates| Ok(vec![with(tests(repo, crates), &["--doc"])]),
     },
     Step {
         name: "compiler",
@@ -142,11 +142,18 @@ pub const STEPS: &[Step] = &[
     },
 ];
 
+/// Tests of the host crates, with the same features in every step, so that no step compiles them anew.
+fn tests(repo: &Repo, crates: &Crates) -> Command {
+    let mut command = with(cargo(repo, "test"), &["--no-fail-fast"]);
+    command.args(crates.test_features());
+    command
+}
+
 /// Tests in files `tests/e2e*.rs` drive the real programs, and have a step of their own.
 const END_TO_END: &str = "e2e";
 
 fn host(repo: &Repo, crates: &Crates) -> Result<Vec<Command>> {
-    let mut command = with(cargo(repo, "test"), &["--no-fail-fast", "--lib", "--bins"]);
+    let mut command = with(tests(repo, crates), &["--lib", "--bins"]);
     for test in integration_tests(repo, crates)? {
         if !test.starts_with(END_TO_END) {
             command.args(["--test", &test]);
@@ -156,7 +163,7 @@ fn host(repo: &Repo, crates: &Crates) -> Result<Vec<Command>> {
 }
 
 fn end_to_end(repo: &Repo, crates: &Crates) -> Result<Vec<Command>> {
-    let mut command = with(cargo(repo, "test"), &["--no-fail-fast"]);
+    let mut command = tests(repo, crates);
     let tests: Vec<String> = integration_tests(repo, crates)?
         .into_iter()
         .filter(|test| test.starts_with(END_TO_END))
