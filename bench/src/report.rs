@@ -120,7 +120,8 @@ mod tests {
     fn columns_are_aligned_and_the_limit_follows() {
         let table = table(&[outcome(true)]);
         let lines: Vec<&str> = table.lines().collect();
-        assert_eq!(lines[0].find("value"), lines[2].find("%").map(|at| at + 1 - 5));
+        let end = |line: &str, word: &str| line.find(word).map(|at| line[..at].chars().count() + word.len());
+        assert_eq!(end(lines[0], "value"), end(lines[2], "%"));
         assert!(lines[2].ends_with("ratio <= 1/25  yes"));
         assert_eq!(lines[3], "       what it is");
     }
@@ -133,6 +134,7 @@ mod tests {
 
     #[test]
     fn long_text_is_wrapped_between_words() {
-        assert_eq!(wrap("aaa bbb ccc", 14), "       aaa\n       bbb\n       ccc\n");
+        assert_eq!(wrap("aaa bbb ccc", 14), "       aaa bbb\n       ccc\n");
+        assert_eq!(wrap("aaa bbb", 13), "       aaa\n       bbb\n");
     }
 }
