@@ -156,8 +156,8 @@ extern "C" fn wasmtime_sync_lock_free(_: *mut usize) {}
 #[unsafe(no_mangle)]
 unsafe extern "C" fn wasmtime_sync_rwlock_read(lock: *mut usize) {
     // SAFETY: wasmtime passes its own lock.
-    acquire(unsafe { lock_word(lock) }, |value| {
-        (value != WRITER).then_some(value + 1)
+    acquire(unsafe { lock_word(lock) }, |readers| {
+        (readers != WRITER).then(|| readers + 1)
     });
 }
 
@@ -183,3 +183,36 @@ unsafe extern "C" fn wasmtime_sync_rwlock_write_release(lock: *mut usize) {
 
 #[unsafe(no_mangle)]
 extern "C" fn wasmtime_sync_rwlock_free(_: *mut usize) {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// A reader that finds a writer waits for it, and neither is confused with the other.
+    #[test]
+    fn a_reader_waits_for_the_writer() {
+        let lock = AtomicUsize::new(0);
+        let written = AtomicBool::new(false);
+        // SAFETY: `lock` lives to the end of the test and is only touched through these functions.
+        unsafe { wasmtime_sync_rwlock_write(lock.as_ptr()) };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    // SAFETY: as above.
+                    unsafe { wasmtime_sync_rwlock_read(lock.as_ptr()) };
+                    assert!(written.load(Ordering::Relaxed), "a reader came before the writer left");
+                    // SAFETY: as above.
+                    unsafe { wasmtime_sync_rwlock_read_release(lock.as_ptr()) };
+                });
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            written.store(true, Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { wasmtime_sync_rwlock_write_release(lock.as_ptr()) };
+        });
+        assert_eq!(lock.load(Ordering::Relaxed), 0, "the lock is free again");
+    }
+}
