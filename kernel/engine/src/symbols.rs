@@ -203,7 +203,10 @@ mod tests {
                 scope.spawn(|| {
                     // SAFETY: as above.
                     unsafe { wasmtime_sync_rwlock_read(lock.as_ptr()) };
-                    assert!(written.load(Ordering::Relaxed), "a reader came before the writer left");
+                    assert!(
+                        written.load(Ordering::Relaxed),
+                        "a reader came before the writer left"
+                    );
                     // SAFETY: as above.
                     unsafe { wasmtime_sync_rwlock_read_release(lock.as_ptr()) };
                 });
