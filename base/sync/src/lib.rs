@@ -11,8 +11,11 @@
 mod backend;
 #[allow(unsafe_code, reason = "a lock hands out the value that it guards")]
 mod lock;
+#[allow(unsafe_code, reason = "a run reaches the value that it runs")]
+mod run;
 mod waiting;
 
 pub use backend::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, relax};
 pub use lock::{SpinGuard, SpinLock};
+pub use run::{Run, RunCell};
 pub use waiting::Waiting;

@@ -194,31 +194,41 @@ impl<P: Platform> Executor<P> {
         if self.attention == Attention::Busy {
             self.set_attention(Attention::Polling);
         }
-        task.begin();
+        // Only what is queued is in a queue.
+        let Some(mut run) = task.begin() else { return };
         self.arm_for(&task);
         let owner = task.thread.as_ref().map_or(0, |(process, _)| process.id.0);
         self.cpu().running.store(owner, Ordering::Relaxed);
         self.cpu().running_since.store(now, Ordering::Relaxed);
         count(&self.cpu().switches, 1);
-        let mut body = task.body.lock();
-        let pause = match body.as_mut() {
+        let pause = match run.as_mut() {
             Some(Body::Thread(thread)) => self.run_thread(&task, thread),
             Some(Body::Future(future)) => poll_future(&task, future),
             None => None,
         };
         let ended = !matches!(pause, Some(Pause::Suspended | Pause::Preempted));
-        let remains = if ended { body.take() } else { None };
-        drop(body);
+        let remains = if ended { run.take() } else { None };
         self.account(&task, now);
         match pause {
-            Some(Pause::Suspended) => self.suspended(task),
-            Some(Pause::Preempted) => self.preempted(task),
+            Some(Pause::Suspended) => {
+                self.passes_turn(&task);
+                if !run.block() {
+                    self.satellite.enqueue(task);
+                }
+            }
+            Some(Pause::Preempted) => {
+                if let Some((process, _)) = &task.thread {
+                    process.keeps_turn(&task);
+                }
+                run.requeue();
+                self.satellite.enqueue(task);
+            }
             Some(Pause::Finished(status)) => {
-                task.finish();
+                run.finish();
                 drop(remains);
                 self.satellite.thread_ended(&task, status);
             }
-            None => task.finish(),
+            None => run.finish(),
         }
     }
 
@@ -291,21 +301,12 @@ impl<P: Platform> Executor<P> {
         }
     }
 
-    fn suspended(&mut self, task: Arc<Task<P>>) {
+    /// The thread waits: others of its process may run.
+    #[inline]
+    fn passes_turn(&self, task: &Task<P>) {
         if let Some((process, _)) = &task.thread {
             process.yields_turn(|held| self.satellite.enqueue(held));
         }
-        if !task.block() {
-            self.satellite.enqueue(task);
-        }
-    }
-
-    fn preempted(&mut self, task: Arc<Task<P>>) {
-        if let Some((process, _)) = &task.thread {
-            process.keeps_turn(&task);
-        }
-        task.requeue();
-        self.satellite.enqueue(task);
     }
 }
 

@@ -103,7 +103,7 @@ impl<P: Platform> Satellite<P> {
     /// Runs a future as a kernel task: a driver, a relay.
     pub fn spawn_task(self: &Arc<Self>, future: DriverTask) {
         let task = Task::new(self.clone(), None, self.next_cpu(), 1);
-        *task.body.lock() = Some(Body::Future(future));
+        task.consist_of(Body::Future(future));
         alloc::task::Wake::wake(task);
     }
 

@@ -59,7 +59,7 @@ pub(crate) fn thread<P: Platform>(
     let engine = satellite.platform().engine();
     let memory = process.memory.clone();
     let thread = engine.new_thread(&process.program, memory, entry, process.limits.stack, context)?;
-    *task.body.lock() = Some(Body::Thread(thread));
+    task.consist_of(Body::Thread(thread));
     process
         .threads
         .lock()

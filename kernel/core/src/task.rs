@@ -1,23 +1,12 @@
 //! What an executor runs: a process's thread (a coroutine in the engine) or a kernel task (a future).
 //!
-//! A task is in one of five states; who may move it from one to the next is said at each. Its waker is the
-//! task itself, so that endpoints and timers know only `core::task::Waker`.
+//! What state a task is in, and who may run it, is [`RunCell`]'s business. A task's waker is the task itself, so
+//! that endpoints and timers know only `core::task::Waker`.
 
 use crate::{engine::Engine, platform::Platform, process::Process, satellite::Satellite};
 use alloc::{boxed::Box, sync::Arc, task::Wake};
 use core::{future::Future, pin::Pin};
-use satrap_sync::{AtomicU32, Ordering, SpinLock};
-
-/// Waits for a wake-up. Whoever wakes it queues it.
-const BLOCKED: u32 = 0;
-/// In a run queue. The executor that takes it out runs it.
-const QUEUED: u32 = 1;
-/// Runs on a CPU.
-const RUNNING: u32 = 2;
-/// Runs, and was woken meanwhile: it will be queued again instead of blocking.
-const NOTIFIED: u32 = 3;
-/// Has ended.
-const DONE: u32 = 4;
+use satrap_sync::{AtomicU32, Ordering, Run, RunCell};
 
 /// What a task consists of.
 pub(crate) enum Body<P: Platform> {
@@ -27,17 +16,16 @@ pub(crate) enum Body<P: Platform> {
 
 /// Something that an executor runs.
 pub(crate) struct Task<P: Platform> {
-    state: AtomicU32,
+    cell: RunCell<Option<Body<P>>>,
     cpu: AtomicU32,
     class: AtomicU32,
     pub(crate) satellite: Arc<Satellite<P>>,
     /// The process and the thread's number in it; `None` for a kernel task.
     pub(crate) thread: Option<(Arc<Process<P>>, u32)>,
-    pub(crate) body: SpinLock<Option<Body<P>>>,
 }
 
 impl<P: Platform> Task<P> {
-    /// A task that waits to be woken for the first time.
+    /// A task that waits for its body, and then to be woken for the first time.
     pub(crate) fn new(
         satellite: Arc<Satellite<P>>,
         thread: Option<(Arc<Process<P>>, u32)>,
@@ -45,12 +33,11 @@ impl<P: Platform> Task<P> {
         class: u8,
     ) -> Arc<Task<P>> {
         Arc::new(Task {
-            state: AtomicU32::new(BLOCKED),
+            cell: RunCell::new(None),
             cpu: AtomicU32::new(cpu as u32),
             class: AtomicU32::new(u32::from(class)),
             satellite,
             thread,
-            body: SpinLock::new(None),
         })
     }
 
@@ -76,55 +63,18 @@ impl<P: Platform> Task<P> {
         self.class.store(u32::from(class), Ordering::Relaxed);
     }
 
-    /// The executor: it runs now.
-    #[inline]
-    pub(crate) fn begin(&self) {
-        self.state.store(RUNNING, Ordering::Relaxed);
-    }
-
-    /// The executor: it stopped to wait. False if it was woken meanwhile and must be queued again.
-    #[inline]
-    pub(crate) fn block(&self) -> bool {
-        // SYNC POINT task-block: pairs with task-wake; what a waker wrote before is visible when this fails.
-        let blocked = self
-            .state
-            .compare_exchange(RUNNING, BLOCKED, Ordering::AcqRel, Ordering::Acquire);
-        if blocked.is_err() {
-            self.requeue();
+    /// What it consists of; before anybody can wake it.
+    pub(crate) fn consist_of(&self, body: Body<P>) {
+        if let Some(mut run) = self.cell.hold() {
+            *run = Some(body);
+            run.block();
         }
-        blocked.is_ok()
     }
 
-    /// The executor: it will be queued at once.
+    /// The executor that took it out of a queue: it runs now.
     #[inline]
-    pub(crate) fn requeue(&self) {
-        self.state.store(QUEUED, Ordering::Release);
-    }
-
-    /// The executor: it has ended.
-    pub(crate) fn finish(&self) {
-        self.state.store(DONE, Ordering::Release);
-    }
-
-    /// Whether the caller must put it into its queue.
-    #[inline]
-    fn wakes(&self) -> bool {
-        let mut state = self.state.load(Ordering::Relaxed);
-        loop {
-            let next = match state {
-                BLOCKED => QUEUED,
-                RUNNING => NOTIFIED,
-                _ => return false,
-            };
-            // SYNC POINT task-wake: pairs with task-block and with the queue's lock.
-            match self
-                .state
-                .compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed)
-            {
-                Ok(_) => return state == BLOCKED,
-                Err(now) => state = now,
-            }
-        }
+    pub(crate) fn begin(&self) -> Option<Run<'_, Option<Body<P>>>> {
+        self.cell.begin()
     }
 }
 
@@ -134,7 +84,7 @@ impl<P: Platform> Wake for Task<P> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.wakes() {
+        if self.cell.wake() {
             self.satellite.enqueue(self.clone());
         }
     }

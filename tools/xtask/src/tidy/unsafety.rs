@@ -11,8 +11,10 @@ use crate::crates::Crate;
 const ADDRESSES: &[&str] = &[
     // Pointers into memory that somebody else writes.
     "base/region/",
-    // The cell that a lock guards.
+    // The cell that a lock guards, and the one that a task's state guards: the same CPU instruction that says
+    // that a task runs gives its executor what it runs.
     "base/sync/src/lock.rs",
+    "base/sync/src/run.rs",
     // The engine's symbols, and running native code.
     "kernel/engine/",
     // System calls, page tables, assembly.
