@@ -44,7 +44,8 @@ pub fn spawn(lab: &Lab) -> Result<Outcome> {
     let spawns = lab.count(SPAWNS);
     let (sender, arrivals) = channel();
     let samples = std::thread::scope(|scope| {
-        let server = scope.spawn(|| {
+        let system = &system;
+        let server = scope.spawn(move || {
             let expected = (lab.samples() * spawns).to_string();
             let program = system.program("bench-first-server");
             system.watch(program, &[&expected], &[], &mut |line| {
@@ -53,13 +54,16 @@ pub fn spawn(lab: &Lab) -> Result<Outcome> {
             })
         });
         let samples = lab.compare([
-            Box::new(|| median(spawns, || first_message(&system, &arrivals))),
+            Box::new(|| median(spawns, || first_message(system, &arrivals))),
             Box::new(|| median(spawns, || native::first_message(1).map(milliseconds))),
-        ])?;
+        ]);
         let served = server
             .join()
             .map_err(|_| Failure::new("the server's thread has panicked"))?;
-        served.map(|()| samples)
+        match (samples, served) {
+            (Err(ours), Err(its)) => Err(Failure::new(format!("{ours}; its server: {its}"))),
+            (samples, served) => served.and(samples),
+        }
     })?;
     Ok(Outcome {
         figures: vec![figure(

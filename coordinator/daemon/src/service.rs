@@ -17,6 +17,7 @@ use satrap_abi::{ProcessId, artifact::Target};
 use serde::Serialize;
 use serde_json::Value;
 use std::{
+    cell::Cell,
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -154,18 +155,45 @@ impl Service {
             app: Some(app),
             logs: None,
         };
-        let attached = request.attached;
-        let complete = |executive: &Executive| !attached && is_started(executive, app);
-        let last = |event: &Event| matches!(event, Event::AppEnded { .. });
-        let result = self.stream(cursor, &filter, complete, last, sink);
-        if attached {
-            self.shared.act(|executive, now| {
-                // It may be forgotten already, when many others ended meanwhile.
-                let _ = executive.end_app(now, app);
-                executive.detach(app);
-            });
+        if !request.attached {
+            let complete = |executive: &Executive| is_started(executive, app);
+            return self.stream(cursor, &filter, complete, is_end, sink);
         }
+        let result = self.attend(app, cursor, &filter, sink);
+        self.shared.act(|executive, now| {
+            // It cannot be forgotten before it is detached.
+            let _ = executive.end_app(now, app);
+            executive.detach(app);
+        });
         result
+    }
+
+    /// Streams an application to its end. A reader so slow that the end has left the record meanwhile is told
+    /// of it all the same.
+    fn attend(&self, app: u64, cursor: Cursor, filter: &Filter, sink: Sink<'_>) -> Result<(), ApiError> {
+        let over = Cell::new(false);
+        let mut watched = |value: Value| {
+            let flow = sink(value);
+            over.set(over.get() || flow == Flow::Stop);
+            flow
+        };
+        let last = |event: &Event| {
+            over.set(over.get() || is_end(event));
+            is_end(event)
+        };
+        let end = |executive: &Executive| executive.app(app)?.exit_code();
+        self.stream(
+            cursor,
+            filter,
+            |executive| end(executive).is_some(),
+            last,
+            &mut watched,
+        )?;
+        let code = self.shared.look(|executive, _| end(executive));
+        if let (false, Some(code)) = (over.get(), code) {
+            sink(value(&Event::AppEnded { app, code }));
+        }
+        Ok(())
     }
 
     /// Hands on what is recorded, in order, until `last` comes, `complete` holds with nothing left to read, or
@@ -297,6 +325,10 @@ impl Control for Service {
         sink(answer);
         Ok(())
     }
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(event, Event::AppEnded { .. })
 }
 
 /// Whether every process of an application runs or has run.

@@ -7,9 +7,9 @@ use crate::{api::Event, install::Program, plan::AppPlan, supervise::Now};
 use satrap_abi::control::ToSatellite;
 use std::{fmt, sync::Arc};
 
-/// Most applications that live at once.
+/// Most applications that live, or have somebody who reads their last output, at once.
 pub const APPS_MAX: usize = 1024;
-/// Ended applications that are remembered.
+/// Ended applications that are remembered after that.
 pub const ENDED_MAX: usize = 64;
 /// Most processes of one application.
 pub const MEMBERS_MAX: usize = 1024;
@@ -27,8 +27,8 @@ pub struct App {
     pub started: Now,
     /// Whether its end was asked for.
     pub ending: bool,
-    /// Whether all its processes have ended.
-    pub ended: bool,
+    /// When the last of its processes ended, if none is left.
+    pub ended: Option<Now>,
     /// The first exit code of a process that was not 0.
     pub code: Option<i32>,
     /// Its processes, in the manifest's order.
@@ -101,7 +101,7 @@ impl Executive {
             attached: plan.attached,
             started: now,
             ending: false,
-            ended: false,
+            ended: None,
             code: None,
             members: members
                 .map(|(plan, program)| Member::new(plan, program, now))
@@ -125,8 +125,11 @@ impl Executive {
     /// There is no such application.
     pub fn end_app(&mut self, now: Now, id: u64) -> Result<(), String> {
         self.now = now;
-        if !self.apps.contains_key(&id) {
+        let Some(app) = self.apps.get(&id) else {
             return Err(format!("there is no application {id}; `satrap ps` lists them"));
+        };
+        if app.ended.is_some() {
+            return Ok(());
         }
         // To whoever waits for it, an application that was ended did not succeed.
         self.note_exit_code(id, 137);
@@ -139,9 +142,13 @@ impl Executive {
         self.apps.get(&id)
     }
 
-    /// Nobody waits for an application any more.
+    /// Nobody waits for an application any more: once it has ended it may be forgotten.
     pub fn detach(&mut self, id: u64) {
         self.record.detach_logs(id);
+        if let Some(app) = self.apps.get_mut(&id) {
+            app.attached = false;
+            self.forget_oldest();
+        }
     }
 
     /// One of its processes can go nowhere: an application runs whole or not at all.
@@ -188,7 +195,7 @@ impl Executive {
 
     /// Finds out whether an application has ended, or has lost its reason to run.
     pub(super) fn settle(&mut self, id: u64) {
-        let Some(app) = self.apps.get_mut(&id).filter(|app| !app.ended) else {
+        let Some(app) = self.apps.get_mut(&id).filter(|app| app.ended.is_none()) else {
             return;
         };
         if app
@@ -196,7 +203,7 @@ impl Executive {
             .iter()
             .all(|member| member.state == MemberState::Exited)
         {
-            app.ended = true;
+            app.ended = Some(self.now);
             let code = app.code.unwrap_or(0);
             self.record.event(Event::AppEnded { app: id, code });
             self.forget_oldest();
@@ -226,7 +233,8 @@ impl Executive {
         if plan.processes.len() > MEMBERS_MAX {
             return Err(AppRefusal::TooLarge);
         }
-        if self.apps.values().filter(|app| !app.ended).count() >= APPS_MAX {
+        let counts = |app: &&App| app.ended.is_none() || app.attached;
+        if self.apps.values().filter(counts).count() >= APPS_MAX {
             return Err(AppRefusal::TooMany);
         }
         for process in &plan.processes {
@@ -241,14 +249,13 @@ impl Executive {
         Ok(())
     }
 
+    /// Those that ended first go first, whenever they were started. One whose output somebody reads stays until
+    /// its reader has seen the end.
     fn forget_oldest(&mut self) {
-        let ended: Vec<u64> = self
-            .apps
-            .iter()
-            .filter(|(_, app)| app.ended)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in ended.iter().take(ended.len().saturating_sub(ENDED_MAX)) {
+        let ended = |(id, app): (&u64, &App)| app.ended.filter(|_| !app.attached).map(|ended| (ended, *id));
+        let mut ended: Vec<(Now, u64)> = self.apps.iter().filter_map(ended).collect();
+        ended.sort_unstable();
+        for (_, id) in ended.iter().take(ended.len().saturating_sub(ENDED_MAX)) {
             self.apps.remove(id);
             self.record.close_logs(*id);
         }
@@ -256,6 +263,11 @@ impl Executive {
 }
 
 impl App {
+    /// Once it has ended, the first exit code of a process that was not 0, else 0.
+    pub fn exit_code(&self) -> Option<i32> {
+        self.ended.map(|_| self.code.unwrap_or(0))
+    }
+
     /// Whether it had processes that serve nobody, and all of them have ended: its services have nobody left
     /// to work for.
     fn has_no_client_left(&self) -> bool {

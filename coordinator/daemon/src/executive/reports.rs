@@ -122,14 +122,14 @@ impl Executive {
             id,
             name: app.name.clone(),
             version: app.version.clone(),
-            state: match (app.ended, app.ending) {
+            state: match (app.ended.is_some(), app.ending) {
                 (true, _) => api::AppState::Ended,
                 (false, true) => api::AppState::Ending,
                 (false, false) => api::AppState::Running,
             },
             attached: app.attached,
             age_ms: milliseconds(now.saturating_sub(app.started)),
-            exit_code: app.ended.then_some(app.code.unwrap_or(0)),
+            exit_code: app.exit_code(),
             processes: app
                 .members
                 .iter()

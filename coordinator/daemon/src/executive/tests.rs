@@ -2,7 +2,7 @@
 //!
 //! Each test is a story of a few frames. Neighbour: `tests/coordinator` plays some of them on real sockets.
 
-use super::*;
+use super::{apps::ENDED_MAX, *};
 use crate::{
     api::{AppState, Event, ProcessState, Source},
     deploy,
@@ -678,6 +678,41 @@ fn a_killed_process_is_not_started_again_and_a_whole_application_can_be_ended() 
     assert_eq!(bench.app(app).state, AppState::Ended);
     assert!(bench.executive.kill(bench.now, ProcessId(service)).is_err());
     assert!(bench.executive.end_app(bench.now, 99).is_err());
+}
+
+#[test]
+fn an_application_that_has_ended_keeps_its_exit_code() {
+    let mut bench = Bench::running();
+    let app = bench.start(ONE, true);
+    bench.obey();
+    let id = bench.processes(app)[0].1;
+    bench.exit(id, ExitStatus::Code(0));
+    bench.executive.end_app(bench.now, app).unwrap();
+    assert_eq!(bench.app(app).exit_code, Some(0));
+}
+
+#[test]
+fn the_last_words_of_a_long_run_outlast_many_short_ones() {
+    let mut bench = Bench::running();
+    let long = bench.start(ONE, true);
+    bench.obey();
+    for _ in 0..=ENDED_MAX {
+        let short = bench.start(ONE, false);
+        bench.obey();
+        bench.exit(bench.processes(short)[0].1, ExitStatus::Code(0));
+    }
+    let id = bench.processes(long)[0].1;
+    bench.exit(id, ExitStatus::Code(0));
+    assert!(
+        bench.executive.app(long).is_some(),
+        "its reader has not come to the end"
+    );
+    bench.executive.detach(long);
+    assert!(
+        bench.executive.app(long).is_none(),
+        "it ended at the same time as others and began before them"
+    );
+    assert_eq!(bench.executive.apps.len(), ENDED_MAX);
 }
 
 #[test]
