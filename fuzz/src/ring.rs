@@ -68,7 +68,7 @@ fn play(regions: &[Region; 2], acts: &[Act]) {
                 let value = read(&regions[1], ring, place).wrapping_add_signed(i64::from(*by));
                 write(&regions[1], ring, place, value);
             }
-            Act::Receive => match receiver.receive() {
+            Act::Receive => match receiver.take() {
                 Ok(Some(frame)) => {
                     assert!(!broken, "a broken ring was trusted again");
                     assert!((1..=FRAME_WORDS_MAX).contains(&frame.words().len()));
@@ -78,7 +78,7 @@ fn play(regions: &[Region; 2], acts: &[Act]) {
                 Ok(None) => {}
                 Err(garbage) => {
                     assert!(!garbage.to_string().is_empty());
-                    assert!(receiver.receive().is_err(), "garbage is not forgotten");
+                    assert!(receiver.take().is_err(), "garbage is not forgotten");
                     broken = true;
                 }
             },

@@ -18,7 +18,8 @@ pub const CONTRACT_SECTION: &str = "satrap.contract";
 /// [`clock_now`]: https://docs.rs/satrap
 pub const FOREVER: u64 = u64::MAX;
 
-/// Byte offsets of a message in guest memory. The kernel reads and writes it at once, 96 bytes.
+/// Byte offsets of a message in guest memory. All 96 bytes must be accessible; the kernel reads and writes of
+/// them the first 16, the handles that there are, and the inline arguments in whole words.
 pub mod message {
     use super::{HANDLES_MAX, INLINE_MAX};
 

@@ -168,6 +168,28 @@ impl Region {
         Ok(())
     }
 
+    /// Copies little-endian words at `offset` out, at any alignment. For a few words: no call is made.
+    #[inline(always)]
+    pub fn read_words(&self, offset: usize, into: &mut [u64]) -> Result<(), OutOfRange> {
+        let from = self.at(offset, size_of_val(into))?.cast::<u64>();
+        for (index, word) in into.iter_mut().enumerate() {
+            // SAFETY: in range, and no alignment is asked for.
+            *word = u64::from_le(unsafe { from.add(index).read_unaligned() });
+        }
+        Ok(())
+    }
+
+    /// Copies words in at `offset`, little-endian and at any alignment. For a few words: no call is made.
+    #[inline(always)]
+    pub fn write_words(&self, offset: usize, words: &[u64]) -> Result<(), OutOfRange> {
+        let to = self.at(offset, size_of_val(words))?.cast::<u64>();
+        for (index, word) in words.iter().enumerate() {
+            // SAFETY: in range, and no alignment is asked for.
+            unsafe { to.add(index).write_unaligned(word.to_le()) };
+        }
+        Ok(())
+    }
+
     /// Fills `len` bytes at `offset`.
     #[inline]
     pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<(), OutOfRange> {
@@ -211,6 +233,20 @@ mod tests {
         assert_eq!(region.write(98, &[1, 2, 3]), Err(OutOfRange));
         assert_eq!(region.read(usize::MAX, &mut [0; 2]), Err(OutOfRange));
         assert!(region.part(50, 51).is_err());
+    }
+
+    #[test]
+    fn words_are_read_and_written_at_any_alignment() {
+        let region = Region::from_heap(40);
+        region.write_words(3, &[0x0102, u64::MAX]).unwrap();
+        let mut bytes = [0; 2];
+        region.read(3, &mut bytes).unwrap();
+        assert_eq!(bytes, [2, 1]);
+        let mut words = [0; 2];
+        region.read_words(3, &mut words).unwrap();
+        assert_eq!(words, [0x0102, u64::MAX]);
+        assert_eq!(region.read_words(25, &mut words), Err(OutOfRange));
+        assert_eq!(region.write_words(usize::MAX - 3, &words), Err(OutOfRange));
     }
 
     #[test]

@@ -180,7 +180,7 @@ fn receive(from: &mut RegionReceiver) -> u64 {
     while from.is_empty() {
         spin_loop();
     }
-    from.receive()
+    from.take()
         .expect("the peer sends no garbage")
         .expect("a frame is there")
         .words()[0]
@@ -208,7 +208,7 @@ fn local() {
             sender
                 .send(&black_box([round; 14])[..7])
                 .expect("the ring has room");
-            black_box(receiver.receive().expect("the sender sends no garbage"));
+            black_box(receiver.take().expect("the sender sends no garbage"));
         }
         both.add(start, LOCAL_BATCH * LOCAL_BATCHES);
     }
@@ -235,7 +235,7 @@ fn local_sample(
         for _ in 0..LOCAL_BATCH {
             black_box(
                 receiver
-                    .receive()
+                    .take()
                     .expect("the peer sends no garbage")
                     .expect("a frame is there")
                     .words()[0],

@@ -234,8 +234,8 @@ mod tests {
             for number in 0..300 {
                 to_second.send(&[number << 8]).unwrap();
                 to_first.send(&[number << 8, 1]).unwrap();
-                assert_eq!(from_first.receive().unwrap().unwrap().header_word() >> 8, number);
-                assert_eq!(from_second.receive().unwrap().unwrap().words()[1], 1);
+                assert_eq!(from_first.take().unwrap().unwrap().header_word() >> 8, number);
+                assert_eq!(from_second.take().unwrap().unwrap().words()[1], 1);
             }
             // Left behind for the next generation, which must not see it.
             to_second.send(&[7]).unwrap();

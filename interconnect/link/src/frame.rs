@@ -9,17 +9,19 @@ use satrap_abi::limits::{HANDLES_MAX, INLINE_MAX};
 /// Most words of a frame: two slots of seven.
 pub const FRAME_WORDS_MAX: usize = 14;
 
-/// A frame, copied out of the ring.
-#[derive(Clone, Copy, Debug)]
+/// A frame in its reader's or writer's own memory. A ring copies it in and out; nobody else moves it.
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Frame {
     words: [u64; FRAME_WORDS_MAX],
 }
 
 impl Frame {
-    /// A frame of `words`; the ring has checked its count of words to be 1 to 14.
-    #[inline(always)]
-    pub(crate) fn new(words: [u64; FRAME_WORDS_MAX]) -> Frame {
-        Frame { words }
+    /// A frame that begins with this header and has no other word yet.
+    #[inline]
+    pub fn new(header: FrameHeader) -> Frame {
+        let mut frame = Frame::default();
+        frame.words[0] = header.pack() | 1;
+        frame
     }
 
     /// Its words, header included: 1 to 14.
@@ -29,9 +31,15 @@ impl Frame {
     }
 
     /// Its words as an array; those beyond its length are meaningless.
-    #[inline]
+    #[inline(always)]
     pub fn array(&self) -> &[u64; FRAME_WORDS_MAX] {
         &self.words
+    }
+
+    /// Its words as an array, to be changed. The lowest byte of the first counts them.
+    #[inline(always)]
+    pub fn array_mut(&mut self) -> &mut [u64; FRAME_WORDS_MAX] {
+        &mut self.words
     }
 
     /// How many words, header included: 1 to 14.

@@ -212,13 +212,13 @@ impl<M: Memory> Receiver<M> {
 
     /// The slot does not carry the sequence whose turn it is: is it old, or garbage?
     #[inline(never)]
-    fn take_nothing(&mut self, seen: u64) -> Result<Option<Frame>, Garbage> {
+    fn take_nothing(&mut self, seen: u64) -> Result<bool, Garbage> {
         let lap_before = self.next.wrapping_sub(self.slots.lines() as u32);
         match self.epoch.position(seen) {
             Some(position) if position != lap_before => Err(self.garbage(self.next, seen)),
             _ => {
                 self.acknowledge();
-                Ok(None)
+                Ok(false)
             }
         }
     }
@@ -233,7 +233,7 @@ impl<M: Memory> Receiver<M> {
 
     /// Takes the second slot of a frame whose first stands in `words`.
     #[inline(always)]
-    fn take_two(&mut self, mut words: [u64; FRAME_WORDS_MAX]) -> Result<Option<Frame>, Garbage> {
+    fn take_two(&mut self, words: &mut [u64; FRAME_WORDS_MAX]) -> Result<bool, Garbage> {
         let position = self.next.wrapping_add(1);
         self.slots.refresh(position as usize);
         // It was published before the first slot, whose ring-take makes it visible.
@@ -241,9 +241,9 @@ impl<M: Memory> Receiver<M> {
         if seen != self.epoch.stamp(position) {
             return Err(self.garbage(position, seen));
         }
-        self.copy_out(position, &mut words, SLOT_PAYLOAD);
+        self.copy_out(position, words, SLOT_PAYLOAD);
         self.advance(2);
-        Ok(Some(Frame::new(words)))
+        Ok(true)
     }
 
     /// The next `slots` slots are copied out.
@@ -258,19 +258,19 @@ impl<M: Memory> Receiver<M> {
 
 impl<M: Memory> FrameReceiver for Receiver<M> {
     #[inline]
-    fn receive(&mut self) -> Result<Option<Frame>, Garbage> {
+    fn receive(&mut self, into: &mut Frame) -> Result<bool, Garbage> {
         self.slots.refresh(self.next as usize);
         // SYNC POINT ring-take: pairs with ring-publish.
         let seen = self.slots.load(self.next as usize, SEQUENCE, Acquire);
         if seen != self.epoch.stamp(self.next) {
             return self.take_nothing(seen);
         }
-        let mut words = [0; FRAME_WORDS_MAX];
-        self.copy_out(self.next, &mut words, 0);
+        let words = into.array_mut();
+        self.copy_out(self.next, words, 0);
         match slots_of(usize::from(words[0] as u8)) {
             Some(1) => {
                 self.advance(1);
-                Ok(Some(Frame::new(words)))
+                Ok(true)
             }
             Some(_) => self.take_two(words),
             None => Err(Garbage::WordCount { seen: words[0] as u8 }),
@@ -325,9 +325,12 @@ mod tests {
         for number in 0..100 {
             sender.send(&[number << 8; 9]).unwrap();
             sender.send(&[number << 8; 2]).unwrap();
-            assert_eq!(receiver.receive().unwrap().unwrap().words()[8], number << 8);
-            assert_eq!(receiver.receive().unwrap().unwrap().words()[1], number << 8);
-            assert!(receiver.receive().unwrap().is_none());
+            let mut frame = Frame::default();
+            assert_eq!(receiver.receive(&mut frame), Ok(true));
+            assert_eq!(frame.words()[8], number << 8);
+            assert_eq!(receiver.receive(&mut frame), Ok(true));
+            assert_eq!(frame.words()[1], number << 8);
+            assert_eq!(receiver.receive(&mut frame), Ok(false));
             assert!(!sender.has_unconsumed());
         }
         assert!(sender.next < start);

@@ -26,12 +26,22 @@ pub trait FrameSender {
 
 /// The receiving end of a ring.
 pub trait FrameReceiver {
-    /// Takes the next frame, if there is one. When there is none, everything taken is declared consumed.
+    /// Copies the next frame to `into` and returns true, if there is one. When there is none, everything taken
+    /// is declared consumed, and `into` is as it was.
     ///
     /// # Errors
     /// [`Garbage`] when the producer broke the protocol. The ring stays where it is and says so again; the
-    /// link must be reset.
-    fn receive(&mut self) -> Result<Option<Frame>, Garbage>;
+    /// link must be reset, and `into` means nothing.
+    fn receive(&mut self, into: &mut Frame) -> Result<bool, Garbage>;
+
+    /// [`FrameReceiver::receive`] for those who do not mind a further copy.
+    ///
+    /// # Errors
+    /// As there.
+    fn take(&mut self) -> Result<Option<Frame>, Garbage> {
+        let mut frame = Frame::default();
+        Ok(self.receive(&mut frame)?.then_some(frame))
+    }
 
     /// Whether nothing waits: one relaxed load, for polling many rings.
     fn is_empty(&self) -> bool;

@@ -102,22 +102,31 @@ impl<const FAULT: u8> FrameSender for BrokenSender<FAULT> {
     }
 }
 
+impl<const FAULT: u8> BrokenReceiver<FAULT> {
+    /// Gives the last frame once more.
+    fn repeat(&self, into: &mut Frame) -> bool {
+        *into = self.last.unwrap_or(*into);
+        self.last.is_some()
+    }
+}
+
 impl<const FAULT: u8> FrameReceiver for BrokenReceiver<FAULT> {
-    fn receive(&mut self) -> Result<Option<Frame>, Garbage> {
+    fn receive(&mut self, into: &mut Frame) -> Result<bool, Garbage> {
         self.taken += 1;
         if FAULT == REPEATS && self.taken.is_multiple_of(5) && self.last.is_some() {
-            return Ok(self.last);
+            return Ok(self.repeat(into));
         }
         if FAULT == TAKES_UNPUBLISHED && self.slots.load(1, 7, Relaxed) != 0 {
-            return Ok(self.last);
+            return Ok(self.repeat(into));
         }
-        match self.inner.receive() {
-            Err(_) if FAULT == BELIEVES_ANYTHING => Ok(self.last),
-            Ok(frame) => {
-                self.last = frame.or(self.last);
-                Ok(frame)
+        match self.inner.take() {
+            Err(_) if FAULT == BELIEVES_ANYTHING => Ok(self.repeat(into)),
+            Ok(Some(frame)) => {
+                self.last = Some(frame);
+                Ok(self.repeat(into))
             }
-            garbage => garbage,
+            Ok(None) => Ok(false),
+            Err(garbage) => Err(garbage),
         }
     }
 

@@ -41,7 +41,7 @@ fn send_all(mut sender: impl FrameSender, lengths: &[usize]) {
 fn receive_all(mut receiver: impl FrameReceiver, lengths: &[usize]) {
     for (number, &words) in lengths.iter().enumerate() {
         let taken = loop {
-            match receiver.receive().expect("no frame is stale") {
+            match receiver.take().expect("no frame is stale") {
                 Some(frame) => break frame,
                 None => thread::yield_now(),
             }
@@ -83,7 +83,7 @@ fn a_frame_seen_is_a_frame_that_can_be_taken() {
         let (mut sender, mut receiver) = local_ring(2);
         let producer = thread::spawn(move || sender.send(&frame(1, 9)));
         if !receiver.is_empty() {
-            let taken = receiver.receive().unwrap().expect("it was seen");
+            let taken = receiver.take().unwrap().expect("it was seen");
             assert_eq!(taken.words()[8], frame(1, 9)[8]);
         }
         producer.join().unwrap().unwrap();
@@ -208,7 +208,7 @@ fn sleeper_is_rung<D: Doorbell + Send + 'static>(
             }
             bell.empty();
             attention.set(Attention::Polling);
-            while receiver.receive().unwrap().is_some() {
+            while receiver.take().unwrap().is_some() {
                 taken += 1;
             }
         }

@@ -30,7 +30,7 @@ pub struct Endpoint {
     ring: LocalReceiver,
     route: Route,
     /// A message taken from the ring that could not be handed over yet.
-    stash: Option<Message>,
+    stash: Option<Box<Message>>,
     /// The pool from which this end sends.
     pool: Option<Arc<Pool>>,
     /// What the owner's figures say about it; `name` is how the owner got it.
@@ -128,7 +128,8 @@ impl Endpoint {
     /// receive it, [`Errno::Invalid`] for a pool buffer that the caller does not hold.
     pub fn try_send(&mut self, message: &mut Message) -> Result<(), Errno> {
         let next = self.step(self.side, message)?;
-        if let Some(buffer) = message.buffer {
+        let buffer = message.buffer();
+        if let Some(buffer) = buffer {
             self.pool
                 .as_ref()
                 .ok_or(Errno::Invalid)?
@@ -140,7 +141,7 @@ impl Endpoint {
             Route::Remote(remote) => remote.send(message, next),
         };
         if let Err(errno) = sent {
-            if let (Some(buffer), Some(pool)) = (message.buffer, &self.pool) {
+            if let (Some(buffer), Some(pool)) = (buffer, &self.pool) {
                 pool.keep(buffer.index);
             }
             return Err(errno);
@@ -156,42 +157,52 @@ impl Endpoint {
     /// # Errors
     /// [`Errno::WouldBlock`] when there is none yet; the reason of the end when there will be none.
     pub fn try_recv(&mut self) -> Result<Message, Errno> {
-        if let Some(message) = self.stash.take() {
-            return Ok(message);
+        let mut message = Message::default();
+        self.receive(&mut message)?;
+        Ok(message)
+    }
+
+    /// As [`Endpoint::try_recv`], into a place of the caller's. On an error the place means nothing.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(crate) fn receive(&mut self, into: &mut Message) -> Result<(), Errno> {
+        if let Some(stashed) = self.stash.take() {
+            *into = *stashed;
+            return Ok(());
         }
-        let message = match self.inbox.pop(&mut self.ring) {
-            Ok(message) => message,
-            Err(errno) => {
-                self.acknowledge();
-                return Err(errno);
-            }
-        };
+        self.inbox.pop(&mut self.ring, into)?;
         // The sender's kernel has checked it; a failure here is a fault of that kernel.
-        self.state = self.step(self.side.peer(), &message)?;
-        if let (Some(buffer), Some(pool)) = (message.buffer, self.pool_in()) {
+        self.state = self.step(self.side.peer(), into)?;
+        if let Some(buffer) = into.buffer()
+            && let Some(pool) = &*self.inbox.pool.lock()
+        {
             pool.receive(buffer.index)?;
         }
         self.stats.received += 1;
-        self.stats.bytes_received += message.payload();
+        self.stats.bytes_received += into.payload();
         self.unacknowledged += 1;
         if self.unacknowledged >= ACKNOWLEDGE_EVERY {
             self.acknowledge();
         }
-        Ok(message)
+        Ok(())
     }
 
     /// Puts a message back that could not be handed over; the next `try_recv` gives it again.
-    pub(crate) fn put_back(&mut self, message: Message) {
-        self.stash = Some(message);
+    #[cold]
+    pub(crate) fn put_back(&mut self, message: &mut Message) {
+        self.stash = Some(Box::new(core::mem::take(message)));
     }
 
+    #[inline(always)]
     fn step(&self, sender: Side, message: &Message) -> Result<u8, Errno> {
         let mut kinds = [HandleKind::Block; HANDLES_MAX];
         let count = message.kinds(&mut kinds);
-        let inline = usize::from(message.inline_len);
-        let buffer = message.buffer.is_some();
+        let inline = usize::from(message.inline_len());
+        let (tag, buffer) = (message.tag(), message.has_buffer());
         self.contract
-            .step(self.state, sender, message.tag, inline, &kinds[..count], buffer)
+            .step(self.state, sender, tag, inline, &kinds[..count], buffer)
             .map_err(|_| Errno::Protocol)
     }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 use alloc::{boxed::Box, collections::VecDeque, sync::Arc};
 use satrap_abi::Errno;
-use satrap_link::{FrameSender, LocalReceiver, LocalSender, local_ring};
+use satrap_link::{FrameReceiver, FrameSender, LocalReceiver, LocalSender, local_ring};
 use satrap_sync::{AtomicU32, Ordering, SpinLock};
 
 /// Slots of a channel's ring: `limits::CHANNEL_DEPTH` messages of the largest size.
@@ -47,48 +47,57 @@ pub(crate) fn direction() -> (LocalSender, LocalReceiver, Arc<Inbox>) {
 
 impl Inbox {
     /// The producer: appends a message. On [`Errno::WouldBlock`] the message is untouched.
+    #[inline]
     pub(crate) fn push(&self, ring: &mut LocalSender, message: &mut Message) -> Result<(), Errno> {
         if let Some(reason) = code(self.refused.load(Ordering::Acquire)) {
             return Err(reason);
         }
-        let mut words = [0; 14];
-        let len = message.encode(0, &[], &mut words);
-        match message.cargo.take() {
-            None => ring.send(&words[..len]).map_err(|_| Errno::WouldBlock)?,
-            Some(cargo) => {
-                // The cargo must be there before the message that announces it.
-                let mut waiting = self.cargo.lock();
-                if ring.send(&words[..len]).is_err() {
-                    message.cargo = Some(cargo);
-                    return Err(Errno::WouldBlock);
-                }
-                waiting.push_back(cargo);
-            }
+        if message.cargo.is_none() {
+            ring.send(message.words()).map_err(|_| Errno::WouldBlock)?;
+        } else {
+            self.push_with_cargo(ring, message)?;
         }
         self.arrived.signal();
         Ok(())
     }
 
-    /// The consumer: takes the next message, or learns why none will come.
-    pub(crate) fn pop(&self, ring: &mut LocalReceiver) -> Result<Message, Errno> {
-        if let Some(message) = self.next(ring)? {
-            return Ok(message);
+    fn push_with_cargo(&self, ring: &mut LocalSender, message: &mut Message) -> Result<(), Errno> {
+        // The cargo must be there before the message that announces it.
+        let mut waiting = self.cargo.lock();
+        ring.send(message.words()).map_err(|_| Errno::WouldBlock)?;
+        waiting.extend(message.cargo.take());
+        Ok(())
+    }
+
+    /// The consumer: puts the next message into `into`, or learns why none will come.
+    #[inline]
+    pub(crate) fn pop(&self, ring: &mut LocalReceiver, into: &mut Message) -> Result<(), Errno> {
+        if self.next(ring, into)? {
+            return Ok(());
         }
         let Some(reason) = code(self.ended.load(Ordering::Acquire)) else {
             return Err(Errno::WouldBlock);
         };
         // What was sent before the end is visible now, and comes first.
-        self.next(ring)?.ok_or(reason)
+        if self.next(ring, into)? {
+            Ok(())
+        } else {
+            Err(reason)
+        }
     }
 
-    fn next(&self, ring: &mut LocalReceiver) -> Result<Option<Message>, Errno> {
-        let Some((mut message, handles)) = Message::take(ring).map_err(|_| Errno::Closed)? else {
-            return Ok(None);
-        };
-        if handles > 0 {
-            message.cargo = self.cargo.lock().pop_front();
+    /// Only this kernel writes such rings, so that garbage is a bug of ours: it ends the channel, not the
+    /// kernel.
+    #[inline(always)]
+    fn next(&self, ring: &mut LocalReceiver, into: &mut Message) -> Result<bool, Errno> {
+        if !ring.receive(into.frame_mut()).map_err(|_| Errno::Closed)? {
+            return Ok(false);
         }
-        Ok(Some(message))
+        into.cargo = match into.named_handles() {
+            0 => None,
+            _ => self.cargo.lock().pop_front(),
+        };
+        Ok(true)
     }
 
     /// The producer has gone, for `reason`.
@@ -115,6 +124,7 @@ impl Inbox {
 }
 
 /// The error behind a stored code.
+#[inline(always)]
 pub(crate) fn code(stored: u32) -> Option<Errno> {
     if stored == 0 {
         None

@@ -186,10 +186,11 @@ fn take_batch(
     ring: &mut dyn FrameReceiver,
     mut frames: impl FnMut(&Frame) -> Result<(), LinkFault>,
 ) -> Result<bool, LinkFault> {
+    let mut frame = Frame::default();
     for _ in 0..BATCH {
-        match ring.receive() {
-            Ok(Some(frame)) => frames(&frame)?,
-            Ok(None) => return Ok(true),
+        match ring.receive(&mut frame) {
+            Ok(true) => frames(&frame)?,
+            Ok(false) => return Ok(true),
             Err(garbage) => return Err(LinkFault(alloc::format!("{garbage}"))),
         }
     }

@@ -9,8 +9,13 @@ use crate::{
     rmp::ForeignBlock,
 };
 use alloc::{boxed::Box, sync::Arc};
-use satrap_abi::{Errno, limits::HANDLES_MAX};
-use satrap_link::{Frame, FrameHeader, FrameReceiver};
+use satrap_abi::{
+    Errno,
+    limits::{HANDLES_MAX, INLINE_MAX},
+};
+use satrap_link::Frame;
+#[cfg(doc)]
+use satrap_link::FrameHeader;
 use satrap_table::HandleKind;
 
 /// Words of inline arguments.
@@ -71,28 +76,126 @@ pub struct BufferRef {
     pub len: u32,
 }
 
-/// A message.
+/// A message, kept as the frame in which it travels: it is written into its owner's memory once and copied
+/// from there to a ring and from a ring to there, never by value.
+///
+/// | word | what |
+/// |---|---|
+/// | 0 | [`FrameHeader`]: tag, lengths, flags |
+/// | 1 | whom it is for, on a link; means nothing inside a satellite |
+/// | 2 .. | inline arguments, as many words as they fill |
+/// | last | pool buffer that travels, index and length, if there is one |
 #[derive(Default)]
 pub struct Message {
-    /// Which message of the contract.
-    pub tag: u16,
-    /// Bytes of inline arguments, at most 64.
-    pub inline_len: u8,
-    /// Inline arguments, little-endian.
-    pub inline: [u64; INLINE_WORDS],
-    /// Pool buffer that travels.
-    pub buffer: Option<BufferRef>,
+    frame: Frame,
     /// Blocks and endpoints that travel, if any.
     pub(crate) cargo: Option<Box<Cargo>>,
 }
 
+/// Where the inline arguments begin.
+const INLINE: usize = 2;
+/// Positions of the header's fields ([`FrameHeader`]).
+const TAG: u32 = 16;
+const INLINE_LEN: u32 = 32;
+const HANDLE_COUNT: u32 = 40;
+const FLAGS: u32 = 48;
+
 impl Message {
     /// A message with nothing in it but its tag.
     pub fn new(tag: u16) -> Message {
-        Message {
-            tag,
-            ..Message::default()
+        let mut message = Message::default();
+        message.begin(tag, 0);
+        message
+    }
+
+    /// Makes it a message with this tag and room for inline arguments, and nothing else.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, tag: u16, inline_len: u8) {
+        self.frame.array_mut()[0] = u64::from(tag) << TAG | u64::from(inline_len) << INLINE_LEN;
+    }
+
+    #[inline(always)]
+    fn header(&self) -> u64 {
+        self.frame.array()[0]
+    }
+
+    /// Which message of the contract.
+    #[inline(always)]
+    pub fn tag(&self) -> u16 {
+        (self.header() >> TAG) as u16
+    }
+
+    /// Bytes of inline arguments, at most 64.
+    #[inline(always)]
+    pub fn inline_len(&self) -> u8 {
+        (self.header() >> INLINE_LEN) as u8
+    }
+
+    #[inline(always)]
+    fn inline_words(&self) -> usize {
+        usize::from(self.inline_len()).div_ceil(8).min(INLINE_WORDS)
+    }
+
+    /// Inline arguments, little-endian.
+    #[inline(always)]
+    pub fn inline(&self) -> &[u64] {
+        &self.frame.array()[INLINE..INLINE + self.inline_words()]
+    }
+
+    /// Inline arguments, to be written.
+    #[inline(always)]
+    pub(crate) fn inline_mut(&mut self) -> &mut [u64] {
+        let words = self.inline_words();
+        &mut self.frame.array_mut()[INLINE..INLINE + words]
+    }
+
+    /// Replaces the inline arguments, before a buffer is added; false when they are more than 64 bytes.
+    pub fn set_inline(&mut self, bytes: &[u8]) -> bool {
+        if bytes.len() > INLINE_MAX {
+            return false;
         }
+        let others = self.header() & !(0xff << INLINE_LEN);
+        self.frame.array_mut()[0] = others | (bytes.len() as u64) << INLINE_LEN;
+        for (word, chunk) in self.inline_mut().iter_mut().zip(bytes.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..chunk.len()].copy_from_slice(chunk);
+            *word = u64::from_le_bytes(whole);
+        }
+        true
+    }
+
+    /// Pool buffer that travels.
+    #[inline(always)]
+    pub fn buffer(&self) -> Option<BufferRef> {
+        if !self.has_buffer() {
+            return None;
+        }
+        let word = self.frame.array()[INLINE + self.inline_words()];
+        Some(BufferRef {
+            index: word as u32,
+            len: (word >> 32) as u32,
+        })
+    }
+
+    /// Whether a pool buffer travels.
+    #[inline(always)]
+    pub(crate) fn has_buffer(&self) -> bool {
+        self.header() >> FLAGS & u64::from(FLAG_BUFFER) != 0
+    }
+
+    /// Adds a pool buffer, after the inline arguments.
+    #[inline]
+    pub fn set_buffer(&mut self, buffer: BufferRef) {
+        let place = INLINE + self.inline_words();
+        let words = self.frame.array_mut();
+        words[place] = u64::from(buffer.index) | u64::from(buffer.len) << 32;
+        words[0] |= u64::from(FLAG_BUFFER) << FLAGS;
+    }
+
+    /// How many capabilities its header names.
+    #[inline(always)]
+    pub(crate) fn named_handles(&self) -> usize {
+        usize::from((self.header() >> HANDLE_COUNT) as u8)
     }
 
     /// How many capabilities travel.
@@ -103,10 +206,13 @@ impl Message {
     }
 
     /// The kinds of the capabilities, in order.
+    #[inline(always)]
     pub(crate) fn kinds(&self, into: &mut [HandleKind; HANDLES_MAX]) -> usize {
-        let cargo = self.cargo.as_deref().into_iter().flatten().flatten();
+        let Some(cargo) = self.cargo.as_deref() else {
+            return 0;
+        };
         into.iter_mut()
-            .zip(cargo)
+            .zip(cargo.iter().flatten())
             .map(|(kind, capability)| *kind = capability.kind())
             .count()
     }
@@ -114,87 +220,69 @@ impl Message {
     /// Adds a capability; false when there are too many.
     pub fn push(&mut self, capability: Capability) -> bool {
         let cargo = self.cargo.get_or_insert_default();
-        match cargo.iter_mut().find(|place| place.is_none()) {
-            Some(place) => {
-                *place = Some(capability);
-                true
-            }
-            None => false,
-        }
+        let Some(place) = cargo.iter_mut().find(|place| place.is_none()) else {
+            return false;
+        };
+        *place = Some(capability);
+        self.count_handles();
+        true
     }
 
     /// Takes the capabilities out, in order.
     pub fn take_capabilities(&mut self) -> impl Iterator<Item = Capability> + use<> {
         let cargo = self.cargo.take().map(|cargo| *cargo).unwrap_or_default();
+        self.count_handles();
         cargo.into_iter().flatten()
     }
 
+    /// Writes into the header how many capabilities there are.
+    fn count_handles(&mut self) {
+        let count = self.handle_count() as u64;
+        let others = self.header() & !(0xff << HANDLE_COUNT);
+        self.frame.array_mut()[0] = others | count << HANDLE_COUNT;
+    }
+
     /// Payload bytes, wherever they lie.
+    #[inline]
     pub(crate) fn payload(&self) -> u64 {
         let cargo = self.cargo.as_deref().into_iter().flatten().flatten();
-        let buffer = self.buffer.map_or(0, |buffer| u64::from(buffer.len));
-        u64::from(self.inline_len) + buffer + cargo.map(Capability::payload).sum::<u64>()
+        let buffer = self.buffer().map_or(0, |buffer| u64::from(buffer.len));
+        u64::from(self.inline_len()) + buffer + cargo.map(Capability::payload).sum::<u64>()
     }
 
-    /// Writes it as a frame of `kind` behind `prefix` words; returns how many words it has.
-    pub(crate) fn encode(&self, kind: u8, prefix: &[u64], words: &mut [u64; 14]) -> usize {
-        let header = FrameHeader {
-            kind,
-            tag: self.tag,
-            inline_len: self.inline_len,
-            handle_count: self.handle_count() as u8,
-            flags: if self.buffer.is_some() { FLAG_BUFFER } else { 0 },
+    /// Says of what kind its frame is and whom it is for.
+    #[inline]
+    pub(crate) fn address(&mut self, kind: u8, destination: u64) {
+        let words = self.frame.array_mut();
+        words[0] = words[0] & !0xff00 | u64::from(kind) << 8;
+        words[1] = destination;
+    }
+
+    /// How many words its header speaks of.
+    #[inline(always)]
+    fn len(&self) -> usize {
+        INLINE + self.inline_words() + usize::from(self.has_buffer())
+    }
+
+    /// The words that travel.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.frame.array()[..self.len()]
+    }
+
+    /// Where a ring puts the next message. What was there before is gone.
+    #[inline(always)]
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.frame
+    }
+
+    /// The message that a peer's frame is, its capabilities aside. `None` if the frame has another length than
+    /// its header says.
+    pub(crate) fn arrived(frame: &Frame) -> Option<Message> {
+        let message = Message {
+            frame: *frame,
+            cargo: None,
         };
-        words[0] = header.pack();
-        words[1..1 + prefix.len()].copy_from_slice(prefix);
-        let mut len = 1 + prefix.len();
-        let inline = usize::from(self.inline_len).div_ceil(8);
-        words[len..len + inline].copy_from_slice(&self.inline[..inline]);
-        len += inline;
-        if let Some(buffer) = self.buffer {
-            words[len] = u64::from(buffer.index) | u64::from(buffer.len) << 32;
-            len += 1;
-        }
-        len
-    }
-
-    /// Reads it from a frame with `prefix` words before its arguments; how many capabilities belong to it is
-    /// the second result. `None` if the frame is too short for what its header says.
-    pub(crate) fn decode(header: FrameHeader, prefix: usize, words: &[u64]) -> Option<(Message, usize)> {
-        let mut message = Message {
-            tag: header.tag,
-            inline_len: header.inline_len,
-            ..Message::default()
-        };
-        let inline = usize::from(header.inline_len).div_ceil(8);
-        let at = 1 + prefix;
-        message.inline[..inline].copy_from_slice(words.get(at..at + inline)?);
-        if header.flags & FLAG_BUFFER != 0 {
-            let word = *words.get(at + inline)?;
-            message.buffer = Some(BufferRef {
-                index: word as u32,
-                len: (word >> 32) as u32,
-            });
-        }
-        Some((message, usize::from(header.handle_count)))
-    }
-
-    /// Reads the next message of a local ring. Only this kernel writes such rings, so that a malformed frame
-    /// is a bug of ours: it ends the channel, not the kernel.
-    pub(crate) fn take(ring: &mut impl FrameReceiver) -> Result<Option<(Message, usize)>, Broken> {
-        let Some(frame) = ring.receive().map_err(|_| Broken)? else {
-            return Ok(None);
-        };
-        Message::from_frame(&frame, 0).map(Some)
-    }
-
-    /// Reads a message from a frame.
-    pub(crate) fn from_frame(frame: &Frame, prefix: usize) -> Result<(Message, usize), Broken> {
-        let header = frame.header().map_err(|_| Broken)?;
-        Message::decode(header, prefix, frame.words()).ok_or(Broken)
+        (message.len() == frame.word_count()).then_some(message)
     }
 }
-
-/// A frame that is no message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Broken;

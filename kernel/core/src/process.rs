@@ -229,6 +229,24 @@ impl<P: Platform> Process<P> {
             .map_err(|_| Errno::BadPointer)
     }
 
+    /// Copies words out of a range that was checked.
+    #[inline(always)]
+    pub(crate) fn read_words(&self, address: u32, into: &mut [u64]) -> Result<(), Errno> {
+        let region = self.memory.region();
+        region
+            .read_words(address as usize, into)
+            .map_err(|_| Errno::BadPointer)
+    }
+
+    /// Copies words into a range that was checked.
+    #[inline(always)]
+    pub(crate) fn write_words(&self, address: u32, words: &[u64]) -> Result<(), Errno> {
+        let region = self.memory.region();
+        region
+            .write_words(address as usize, words)
+            .map_err(|_| Errno::BadPointer)
+    }
+
     // ---- turns ----
 
     /// Whether a thread may run now; if not it is held until the one with the turn waits.
@@ -321,6 +339,7 @@ impl<P: Platform> Threads<P> {
 }
 
 /// A handle is never negative as an `i32`, so that a kernel call can return it beside errors.
+#[inline(always)]
 fn pack(slot: Slot) -> u32 {
     (slot.index | slot.generation << HANDLE_INDEX_BITS) & i32::MAX as u32
 }
@@ -363,8 +382,11 @@ impl Table {
     /// What a handle names.
     #[inline]
     pub(crate) fn get_mut(&mut self, handle: u32) -> Result<&mut Handle, Errno> {
-        let slot = self.slot(handle).ok_or(Errno::BadHandle)?;
-        self.handles.get_mut(slot).ok_or(Errno::BadHandle)
+        let index = handle & ((1 << HANDLE_INDEX_BITS) - 1);
+        match self.handles.at_mut(index) {
+            Some((slot, found)) if pack(slot) == handle => Ok(found),
+            _ => Err(Errno::BadHandle),
+        }
     }
 
     /// An endpoint.

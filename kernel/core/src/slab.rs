@@ -80,21 +80,19 @@ impl<T> Slab<T> {
         })
     }
 
-    /// The object, if it is still that one.
-    #[inline]
-    pub(crate) fn get(&self, slot: Slot) -> Option<&T> {
-        self.entry(slot)?.value.as_ref()
+    /// What now stands at `index`, and its slot.
+    #[inline(always)]
+    pub(crate) fn at_mut(&mut self, index: u32) -> Option<(Slot, &mut T)> {
+        let entry = self.entries.get_mut(index as usize)?;
+        let generation = entry.generation;
+        let slot = Slot { index, generation };
+        entry.value.as_mut().map(|value| (slot, value))
     }
 
     /// The object, if it is still that one.
     #[inline]
-    pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut T> {
-        let entry = self.entries.get_mut(slot.index as usize)?;
-        if entry.generation == slot.generation {
-            entry.value.as_mut()
-        } else {
-            None
-        }
+    pub(crate) fn get(&self, slot: Slot) -> Option<&T> {
+        self.entry(slot)?.value.as_ref()
     }
 
     /// Takes the object out; its slot is never valid again.

@@ -106,11 +106,11 @@ struct WireIn {
 }
 
 impl FrameReceiver for WireIn {
-    fn receive(&mut self) -> Result<Option<Frame>, Garbage> {
+    fn receive(&mut self, into: &mut Frame) -> Result<bool, Garbage> {
         if self.host.is_dead() {
-            return Ok(None);
+            return Ok(false);
         }
-        self.ring.receive()
+        self.ring.receive(into)
     }
 
     fn is_empty(&self) -> bool {

@@ -135,7 +135,7 @@ pub fn no_wake_up_is_lost<F: DoorbellFixture>() {
                 assert!(satellite.park(LONG), "a wake-up was lost after {taken} frames");
             }
             satellite.set(Attention::Polling);
-            while receiver.receive().is_ok_and(|frame| frame.is_some()) {
+            while receiver.take().is_ok_and(|frame| frame.is_some()) {
                 taken += 1;
             }
         }

@@ -50,7 +50,7 @@ fn length(number: u64) -> usize {
 
 /// Takes a frame and compares it with the one sent.
 fn expect(receiver: &mut impl FrameReceiver, sent: &[u64]) {
-    let taken = receiver.receive().expect("a correct producer writes no garbage");
+    let taken = receiver.take().expect("a correct producer writes no garbage");
     let taken = taken.expect("a frame that was sent can be taken");
     compare(taken.words(), sent);
 }
@@ -68,7 +68,7 @@ fn compare(taken: &[u64], sent: &[u64]) {
 fn expect_nothing(receiver: &mut impl FrameReceiver) {
     assert!(receiver.is_empty(), "the ring is empty but says otherwise");
     assert!(
-        matches!(receiver.receive(), Ok(None)),
+        matches!(receiver.take(), Ok(None)),
         "something came out of an empty ring"
     );
 }
@@ -181,7 +181,7 @@ pub fn an_impossible_word_count_is_garbage<F: RingFixture>() {
         sender.send(&frame(1, 4)).expect("the ring is empty");
         memory.poke(0, 0, u64::from(seen));
         for _ in 0..2 {
-            let result = receiver.receive().err();
+            let result = receiver.take().err();
             assert_eq!(
                 result,
                 Some(Garbage::WordCount { seen }),
@@ -199,7 +199,7 @@ pub fn a_skipped_sequence_is_garbage<F: RingFixture>() {
     sender.send(&frame(2, 1)).expect("the ring is empty");
     let (expected, seen) = (memory.peek(0, SEQUENCE), memory.peek(1, SEQUENCE));
     memory.poke(0, SEQUENCE, seen);
-    let result = receiver.receive().err();
+    let result = receiver.take().err();
     assert_eq!(
         result,
         Some(Garbage::Sequence { expected, seen }),
@@ -216,7 +216,7 @@ pub fn a_foreign_second_slot_is_garbage<F: RingFixture>() {
         .expect("the ring is empty");
     let expected = memory.peek(1, SEQUENCE);
     memory.poke(1, SEQUENCE, 0);
-    let result = receiver.receive().err();
+    let result = receiver.take().err();
     assert_eq!(
         result,
         Some(Garbage::Sequence { expected, seen: 0 }),

@@ -40,8 +40,9 @@ impl<P: Platform> CallContext<P> {
     }
 
     pub(super) fn send_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
-        let (mut message, lifted) = match self.load(pointer, endpoint) {
-            Ok(loaded) => loaded,
+        let mut message = Message::default();
+        let lifted = match self.load(pointer, endpoint, &mut message) {
+            Ok(lifted) => lifted,
             Err(errno) => return Ok(errno.to_result()),
         };
         let sent = self.send_waiting(endpoint, &mut message, deadline);
@@ -50,41 +51,45 @@ impl<P: Platform> CallContext<P> {
     }
 
     fn send_waiting(&self, endpoint: u32, message: &mut Message, deadline: u64) -> Call {
-        let mut attempt = || {
+        let mut look = |waker: Option<&Waker>| {
             let mut table = self.process.table.lock();
-            table.endpoint(endpoint)?.endpoint.try_send(message)
-        };
-        // Nearly always there is room at once.
-        let first = attempt();
-        if first != Err(Errno::WouldBlock) || deadline == 0 {
-            return Ok(done(first));
-        }
-        let announce = |waker: &Waker| {
-            if let Ok(held) = self.process.table.lock().endpoint(endpoint) {
-                held.endpoint.room().announce(waker);
+            let end = &mut table.endpoint(endpoint)?.endpoint;
+            match (end.try_send(message), waker) {
+                (Err(Errno::WouldBlock), Some(waker)) => {
+                    end.room().announce(waker);
+                    end.try_send(message)
+                }
+                (sent, _) => sent,
             }
         };
-        Ok(done(self.wait_until(deadline, announce, attempt)?))
+        // Nearly always there is room at once.
+        match look(None) {
+            Err(Errno::WouldBlock) => Ok(done(self.wait_until(deadline, look)?)),
+            sent => Ok(done(sent)),
+        }
     }
 
     pub(super) fn receive_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
-        let attempt = || {
+        let mut message = Message::default();
+        let look = |waker: Option<&Waker>| {
             let mut table = self.process.table.lock();
-            let message = table.endpoint(endpoint)?.endpoint.try_recv()?;
-            self.store(&mut table, endpoint, message, pointer)
-                .map_err(|(errno, message)| {
-                    if let Ok(held) = table.endpoint(endpoint) {
-                        held.endpoint.put_back(message);
-                    }
-                    errno
-                })
-        };
-        let announce = |waker: &Waker| {
-            if let Ok(held) = self.process.table.lock().endpoint(endpoint) {
-                held.endpoint.arrived().announce(waker);
+            let end = &mut table.endpoint(endpoint)?.endpoint;
+            match (end.receive(&mut message), waker) {
+                (Err(Errno::WouldBlock), Some(waker)) => {
+                    end.arrived().announce(waker);
+                    end.receive(&mut message)?;
+                }
+                (received, _) => received?,
             }
+            let stored = self.store(&mut table, endpoint, &mut message, pointer);
+            if stored.is_err()
+                && let Ok(held) = table.endpoint(endpoint)
+            {
+                held.endpoint.put_back(&mut message);
+            }
+            stored
         };
-        let received = self.wait_until(deadline, announce, attempt)?;
+        let received = self.wait_until(deadline, look)?;
         if received == Err(Errno::WouldBlock) || received.is_ok() {
             return Ok(done(received));
         }
@@ -118,8 +123,14 @@ impl<P: Platform> CallContext<P> {
             }
             Err(Errno::WouldBlock)
         };
-        let announce = |waker: &Waker| self.each_event(&handles, |event| event.announce(waker));
-        Ok(value(self.wait_until(deadline, announce, ready)?))
+        let look = |waker: Option<&Waker>| match (ready(), waker) {
+            (Err(Errno::WouldBlock), Some(waker)) => {
+                self.each_event(&handles, |event| event.announce(waker));
+                ready()
+            }
+            (done, _) => done,
+        };
+        Ok(value(self.wait_until(deadline, look)?))
     }
 
     fn read_handles(&self, pointer: u32, count: u32) -> Result<Vec<u32>, Errno> {

@@ -5,6 +5,7 @@
 
 use super::{CallContext, pool::buffer_address, writable};
 use crate::{
+    engine::Access,
     message::{BufferRef, Capability, Message},
     platform::Platform,
     process::{Handle, Held, Table},
@@ -17,10 +18,15 @@ use satrap_abi::{
     limits::{HANDLES_MAX, INLINE_MAX},
 };
 
-/// A guest's message as it stands in its memory: bytes, and nothing believed.
-pub(super) struct Alleged {
-    bytes: [u8; SIZE],
+/// The head of a guest's message as it stands in its memory, and its handles: nothing is believed yet.
+struct Alleged {
+    /// Tag, lengths, pool buffer: [`HEAD`] words.
+    head: [u64; HEAD],
+    handles: [u64; HANDLES_MAX / 2],
 }
+
+/// Words before the handles.
+const HEAD: usize = HANDLES / 8;
 
 /// The handles of a message that is being sent.
 #[derive(Default)]
@@ -28,42 +34,39 @@ pub(super) struct Lifted {
     slots: [Option<Slot>; HANDLES_MAX],
 }
 
-fn word(bytes: &[u8; SIZE], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+impl Alleged {
+    /// The little-endian field of `bytes` bytes at offset `at` of the head.
+    #[inline(always)]
+    fn field(&self, at: usize, bytes: usize) -> u64 {
+        (self.head[at / 8] >> (8 * (at % 8))) & (u64::MAX >> (64 - 8 * bytes))
+    }
+
+    #[inline(always)]
+    fn handle_count(&self) -> usize {
+        self.field(HANDLE_COUNT, 1) as usize
+    }
+
+    fn handle(&self, position: usize) -> u32 {
+        (self.handles[position / 2] >> (32 * (position % 2))) as u32
+    }
+
+    /// Pool buffer that travels.
+    #[inline(always)]
+    fn buffer(&self) -> Option<BufferRef> {
+        let index = (self.field(BUFFER, 4) as u32).checked_sub(1)?;
+        let len = self.field(BUFFER_LEN, 4) as u32;
+        Some(BufferRef { index, len })
+    }
 }
 
-impl Alleged {
-    fn handle(&self, position: usize) -> u32 {
-        word(&self.bytes, HANDLES + 4 * position)
-    }
+/// A message's head, as a guest will read it.
+#[derive(Default)]
+struct Head([u64; HEAD]);
 
-    fn handle_count(&self) -> usize {
-        usize::from(self.bytes[HANDLE_COUNT])
-    }
-
-    /// Tag, inline arguments and pool buffer, checked.
-    fn message(&self) -> Result<Message, Errno> {
-        let inline_len = self.bytes[INLINE_LEN];
-        if usize::from(inline_len) > INLINE_MAX || self.handle_count() > HANDLES_MAX {
-            return Err(Errno::TooLarge);
-        }
-        let mut message = Message::new(u16::from_le_bytes([self.bytes[TAG], self.bytes[TAG + 1]]));
-        message.inline_len = inline_len;
-        let words = usize::from(inline_len).div_ceil(8);
-        for (index, chunk) in self.bytes[INLINE..].chunks_exact(8).take(words).enumerate() {
-            message.inline[index] = chunk
-                .iter()
-                .rev()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte));
-        }
-        let buffer = word(&self.bytes, BUFFER);
-        if buffer != 0 {
-            message.buffer = Some(BufferRef {
-                index: buffer - 1,
-                len: word(&self.bytes, BUFFER_LEN),
-            });
-        }
-        Ok(message)
+impl Head {
+    #[inline(always)]
+    fn put(&mut self, at: usize, value: u64) {
+        self.0[at / 8] |= value << (8 * (at % 8));
     }
 }
 
@@ -130,21 +133,44 @@ fn handle(capability: Capability) -> Handle {
 }
 
 impl<P: Platform> CallContext<P> {
-    /// Reads a message and takes its handles.
-    pub(super) fn load(&self, pointer: u32, through: u32) -> Result<(Message, Lifted), Errno> {
-        let mut alleged = Alleged { bytes: [0; SIZE] };
-        self.process.read(pointer, &mut alleged.bytes)?;
-        let mut message = alleged.message()?;
+    /// Reads a message and takes its handles. Each of its bytes is read once.
+    #[inline]
+    pub(super) fn load(&self, pointer: u32, through: u32, message: &mut Message) -> Result<Lifted, Errno> {
+        let process = &*self.process;
+        process.check(pointer, SIZE as u32, Access::ReadOnly)?;
+        let mut alleged = Alleged {
+            head: [0; HEAD],
+            handles: [0; HANDLES_MAX / 2],
+        };
+        process.read_words(pointer, &mut alleged.head)?;
+        let inline_len = alleged.field(INLINE_LEN, 1) as usize;
+        if inline_len > INLINE_MAX || alleged.handle_count() > HANDLES_MAX {
+            return Err(Errno::TooLarge);
+        }
+        message.begin(alleged.field(TAG, 2) as u16, inline_len as u8);
+        process.read_words(pointer + INLINE as u32, message.inline_mut())?;
+        if let Some(buffer) = alleged.buffer() {
+            message.set_buffer(buffer);
+        }
+        if alleged.handle_count() == 0 {
+            return Ok(Lifted::default());
+        }
+        process.read_words(pointer + HANDLES as u32, &mut alleged.handles)?;
+        self.lift(&alleged, message, through)
+    }
+
+    #[inline(never)]
+    fn lift(&self, alleged: &Alleged, message: &mut Message, through: u32) -> Result<Lifted, Errno> {
         let mut lifted = Lifted::default();
-        if alleged.handle_count() > 0 {
-            let mut table = self.process.table.lock();
-            self.unmap_blocks(&mut table, &alleged);
-            if let Err(errno) = lifted.lift(&mut table, &alleged, &mut message, through) {
-                lifted.settle(&mut table, &mut message);
-                return Err(errno);
+        let mut table = self.process.table.lock();
+        self.unmap_blocks(&mut table, alleged);
+        match lifted.lift(&mut table, alleged, message, through) {
+            Ok(()) => Ok(lifted),
+            Err(errno) => {
+                lifted.settle(&mut table, message);
+                Err(errno)
             }
         }
-        Ok((message, lifted))
     }
 
     /// A block that is sent leaves the sender's window.
@@ -159,45 +185,41 @@ impl<P: Platform> CallContext<P> {
     }
 
     /// After sending, or failing to.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&self, lifted: &Lifted, message: &mut Message) {
         if lifted.slots[0].is_some() {
             lifted.settle(&mut self.process.table.lock(), message);
         }
     }
 
-    /// Hands a received message over to the guest. What cannot be handed over comes back with the reason.
+    /// Hands a received message over to the guest. On an error the message is still whole.
+    #[inline]
     pub(super) fn store(
         &self,
         table: &mut Table,
         endpoint: u32,
-        mut message: Message,
+        message: &mut Message,
         pointer: u32,
-    ) -> Result<(), (Errno, Message)> {
-        if let Err(errno) = writable(&self.process, pointer, SIZE) {
-            return Err((errno, message));
+    ) -> Result<(), Errno> {
+        writable(&self.process, pointer, SIZE)?;
+        let mut head = Head::default();
+        if message.cargo.is_some() {
+            self.make_room(table, endpoint, message)?;
         }
-        if message.cargo.is_some()
-            && let Err(errno) = self.make_room(table, endpoint, &mut message)
-        {
-            return Err((errno, message));
+        if let Some(buffer) = message.buffer() {
+            self.place_buffer(table, endpoint, buffer, &mut head)?;
         }
-        let mut bytes = [0; SIZE];
-        bytes[TAG..TAG + 2].copy_from_slice(&message.tag.to_le_bytes());
-        bytes[INLINE_LEN] = message.inline_len;
-        let words = usize::from(message.inline_len).div_ceil(8);
-        for (chunk, word) in bytes[INLINE..].chunks_exact_mut(8).zip(&message.inline[..words]) {
-            chunk.copy_from_slice(&word.to_le_bytes());
-        }
-        if let Some(buffer) = message.buffer
-            && let Err(errno) = self.place_buffer(table, endpoint, buffer, &mut bytes)
-        {
-            return Err((errno, message));
-        }
-        bytes[HANDLE_COUNT] = self.place_handles(table, &mut message, &mut bytes);
         // The range was found writable above, and only this thread changes the process's memory.
-        let _ = self.process.write(pointer, &bytes);
-        Ok(())
+        let process = &*self.process;
+        process.write_words(pointer + INLINE as u32, message.inline())?;
+        if message.cargo.is_some() {
+            let mut handles = [0; HANDLES_MAX / 2];
+            head.put(HANDLE_COUNT, place_handles(table, message, &mut handles));
+            process.write_words(pointer + HANDLES as u32, &handles)?;
+        }
+        head.put(TAG, u64::from(message.tag()));
+        head.put(INLINE_LEN, u64::from(message.inline_len()));
+        process.write_words(pointer, &head.0)
     }
 
     /// Copies blocks that lie with a peer, once, heap to heap (Helios §3.6), and makes sure that all handles
@@ -225,32 +247,26 @@ impl<P: Platform> CallContext<P> {
         table: &mut Table,
         endpoint: u32,
         buffer: BufferRef,
-        bytes: &mut [u8; SIZE],
+        head: &mut Head,
     ) -> Result<(), Errno> {
         let address = buffer_address(&self.process, table.endpoint(endpoint)?, buffer.index)?;
-        bytes[BUFFER..BUFFER + 4].copy_from_slice(&(buffer.index + 1).to_le_bytes());
-        bytes[BUFFER_ADDRESS..BUFFER_ADDRESS + 4].copy_from_slice(&address.to_le_bytes());
-        bytes[BUFFER_LEN..BUFFER_LEN + 4].copy_from_slice(&buffer.len.to_le_bytes());
+        head.put(BUFFER, u64::from(buffer.index + 1));
+        head.put(BUFFER_ADDRESS, u64::from(address));
+        head.put(BUFFER_LEN, u64::from(buffer.len));
         Ok(())
     }
+}
 
-    fn place_handles(&self, table: &mut Table, message: &mut Message, bytes: &mut [u8; SIZE]) -> u8 {
-        let mut count = 0;
-        for capability in message
-            .cargo
-            .take()
-            .into_iter()
-            .flat_map(|cargo| *cargo)
-            .flatten()
-        {
-            // Room was made for all of them under the same lock.
-            let Ok(number) = table.insert(handle(capability)) else {
-                continue;
-            };
-            let at = HANDLES + 4 * usize::from(count);
-            bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
-            count += 1;
-        }
-        count
+/// Moves the capabilities into the table and their numbers into `into`; returns how many there are.
+fn place_handles(table: &mut Table, message: &mut Message, into: &mut [u64; HANDLES_MAX / 2]) -> u64 {
+    let mut count = 0;
+    for capability in message.take_capabilities() {
+        // Room was made for all of them under the same lock.
+        let Ok(number) = table.insert(handle(capability)) else {
+            continue;
+        };
+        into[count / 2] |= u64::from(number) << (32 * (count % 2));
+        count += 1;
     }
+    count as u64
 }

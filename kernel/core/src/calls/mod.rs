@@ -66,26 +66,27 @@ impl<P: Platform> CallContext<P> {
         }
     }
 
-    /// Waits until `ready` gives something else than [`Errno::WouldBlock`], or the deadline passes. `announce`
-    /// says on the right events that the thread waits; it runs before the last look.
+    /// Waits until `look` gives something else than [`Errno::WouldBlock`], or the deadline passes. If it has
+    /// nothing and is given a waker, `look` leaves it where a change will find it and looks once more.
     fn wait_until<T>(
         &self,
         deadline: u64,
-        announce: impl Fn(&Waker),
-        mut ready: impl FnMut() -> Result<T, Errno>,
+        mut look: impl FnMut(Option<&Waker>) -> Result<T, Errno>,
     ) -> Result<Result<T, Errno>, End> {
-        let mut polled = false;
-        loop {
-            match ready() {
-                Err(Errno::WouldBlock) if deadline != 0 => {}
+        if deadline == 0 {
+            return Ok(look(None));
+        }
+        if self.polls() {
+            match look(None) {
+                Err(Errno::WouldBlock) => {}
                 done => return Ok(done),
             }
-            if !polled && let Some(result) = self.poll_for(&mut ready) {
-                return Ok(result);
+            if let Some(done) = self.poll_for(&mut look) {
+                return Ok(done);
             }
-            polled = true;
-            announce(&self.waker);
-            match ready() {
+        }
+        loop {
+            match look(Some(&self.waker)) {
                 Err(Errno::WouldBlock) => {}
                 done => return Ok(done),
             }
@@ -93,6 +94,14 @@ impl<P: Platform> CallContext<P> {
                 return Ok(Err(Errno::TimedOut));
             }
         }
+    }
+
+    /// Whether it makes sense to poll before the thread gives its CPU away: somebody else may bring what it
+    /// waits for, and nobody else wants the CPU.
+    #[inline]
+    fn polls(&self) -> bool {
+        let others = self.satellite.cpus.len() > 1 || self.satellite.rmp.has_links();
+        others && self.satellite.cpus[self.task.cpu()].ready() == 0
     }
 
     /// Suspends until woken or until the deadline; whether the deadline has passed.
@@ -112,16 +121,13 @@ impl<P: Platform> CallContext<P> {
 
     /// While nothing else can run here, looks for a while before it gives the CPU away: what comes from another
     /// CPU or satellite is then met by a thread that is still on its stack. `None` if nothing came.
-    fn poll_for<T>(&self, ready: &mut impl FnMut() -> Result<T, Errno>) -> Option<Result<T, Errno>> {
+    fn poll_for<T>(
+        &self,
+        look: &mut impl FnMut(Option<&Waker>) -> Result<T, Errno>,
+    ) -> Option<Result<T, Errno>> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
-        if cpu.ready() > 0 {
-            return None;
-        }
         let (_, links) = self.satellite.rmp.links();
-        if links.is_empty() && self.satellite.cpus.len() == 1 {
-            return None;
-        }
         let start = platform.now();
         let budget = platform.poll_budget();
         loop {
@@ -131,7 +137,7 @@ impl<P: Platform> CallContext<P> {
             for link in links.iter() {
                 self.satellite.poll_link(link);
             }
-            match ready() {
+            match look(None) {
                 Err(Errno::WouldBlock) => {}
                 result => return Some(result),
             }
@@ -149,9 +155,15 @@ impl<P: Platform> CallContext<P> {
         &self,
         deadline: u64,
         event: &Event,
-        ready: impl FnMut() -> Result<T, Errno>,
+        mut ready: impl FnMut() -> Result<T, Errno>,
     ) -> Result<Result<T, Errno>, End> {
-        self.wait_until(deadline, |waker| event.announce(waker), ready)
+        self.wait_until(deadline, |waker| match (ready(), waker) {
+            (Err(Errno::WouldBlock), Some(waker)) => {
+                event.announce(waker);
+                ready()
+            }
+            (done, _) => done,
+        })
     }
 
     fn read_bytes(&self, pointer: u32, length: u32, max: usize) -> Result<Vec<u8>, Errno> {

@@ -14,7 +14,7 @@ use crate::{
 };
 use alloc::sync::Arc;
 use satrap_abi::{ChannelId, Digest, Errno, Slot, limits::BLOCK_MAX};
-use satrap_link::FrameHeader;
+use satrap_link::{Frame, FrameHeader};
 use satrap_table::Side;
 
 impl Rmp {
@@ -23,9 +23,9 @@ impl Rmp {
         self: &Arc<Self>,
         link: &Arc<Link>,
         header: FrameHeader,
-        words: &[u64],
+        frame: &Frame,
     ) -> Result<(), LinkFault> {
-        let &[_, id, ref rest @ ..] = words else {
+        let &[_, id, ref rest @ ..] = frame.words() else {
             return fault("frame without an id");
         };
         if header.kind == kind::LOAN_RETURNED {
@@ -34,7 +34,7 @@ impl Rmp {
         }
         let end = self.end(id).filter(|end| end.is_over(link) || end.adopt(link));
         match (header.kind, end, rest) {
-            (kind::MESSAGE, Some(end), _) => self.on_message(&end, header, words),
+            (kind::MESSAGE, Some(end), _) => on_message(&end, frame),
             (kind::MESSAGE, None, _) => Ok(()),
             (kind::BLOCK, end, &[slot, place, ..]) => on_block(link, end, header.handle_count, slot, place),
             (kind::ENDPOINT, end, rest) => self.on_endpoint(link, end, header, rest),
@@ -57,17 +57,6 @@ impl Rmp {
             (kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
             _ => fault("frame of an unknown kind or shape"),
         }
-    }
-
-    fn on_message(&self, end: &RemoteEnd, header: FrameHeader, words: &[u64]) -> Result<(), LinkFault> {
-        let Some((mut message, handles)) = Message::decode(header, 1, words) else {
-            return fault("message shorter than its header says");
-        };
-        message.cargo = end.cargo.lock().take();
-        if message.handle_count() != handles {
-            return fault("message without the capabilities it names");
-        }
-        end.deliver(message)
     }
 
     fn on_endpoint(
@@ -108,6 +97,17 @@ impl Rmp {
         self.ends.lock().remove(Slot::unpack(id));
         end.finish(reason);
     }
+}
+
+fn on_message(end: &RemoteEnd, frame: &Frame) -> Result<(), LinkFault> {
+    let Some(mut message) = Message::arrived(frame) else {
+        return fault("message of another length than its header says");
+    };
+    message.cargo = end.cargo.lock().take();
+    if message.handle_count() != message.named_handles() {
+        return fault("message without the capabilities it names");
+    }
+    end.deliver(&mut message)
 }
 
 fn on_block(

@@ -51,6 +51,8 @@ pub(crate) struct Rmp {
     links: SpinLock<Links>,
     /// Grows with every change of `links`, so that CPUs may cache them.
     links_version: AtomicU64,
+    /// How many links there are.
+    peers: AtomicU32,
     spawner: SpinLock<Option<Arc<Spawner>>>,
 }
 
@@ -62,6 +64,7 @@ impl Rmp {
             contracts: SpinLock::default(),
             links: SpinLock::default(),
             links_version: AtomicU64::new(0),
+            peers: AtomicU32::new(0),
             spawner: SpinLock::new(None),
         })
     }
@@ -91,6 +94,12 @@ impl Rmp {
         (self.links_version.load(Ordering::Acquire), links.clone())
     }
 
+    /// Whether there is any peer.
+    #[inline]
+    pub(crate) fn has_links(&self) -> bool {
+        self.peers.load(Ordering::Relaxed) > 0
+    }
+
     /// The version of the list of links.
     #[inline]
     pub(crate) fn links_version(&self) -> u64 {
@@ -114,6 +123,7 @@ impl Rmp {
             .cloned()
             .chain([Arc::new(Link::new(parts))])
             .collect();
+        self.peers.store(links.len() as u32, Ordering::Relaxed);
         drop(links);
         self.links_version.fetch_add(1, Ordering::AcqRel);
     }
@@ -126,6 +136,7 @@ impl Rmp {
             return;
         };
         *links = links.iter().filter(|link| !is_it(link)).cloned().collect();
+        self.peers.store(links.len() as u32, Ordering::Relaxed);
         drop(links);
         self.links_version.fetch_add(1, Ordering::AcqRel);
         link.kill();
@@ -180,7 +191,7 @@ impl Rmp {
         link.flush();
         link.take(|frame| {
             let header = frame.header().map_err(|e| LinkFault(alloc::format!("{e}")))?;
-            self.on_frame(link, header, frame.words())
+            self.on_frame(link, header, frame)
         })
     }
 

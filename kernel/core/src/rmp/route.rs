@@ -49,11 +49,10 @@ impl RemoteRoute {
         {
             return Err(Errno::WouldBlock);
         }
-        let mut words = [0; 14];
-        let len = message.encode(kind::MESSAGE, &[peer], &mut words);
+        message.address(kind::MESSAGE, peer);
         if message.cargo.is_none() {
             end.state.store(u32::from(next), Ordering::Relaxed);
-            link.post(&[&words[..len]]);
+            link.post(&[message.words()]);
             return Ok(());
         }
         if let Err(errno) = self.settle(message) {
@@ -61,7 +60,7 @@ impl RemoteRoute {
             return Err(errno);
         }
         end.state.store(u32::from(next), Ordering::Relaxed);
-        self.send_with_cargo(&link, peer, message, &words[..len])
+        self.send_with_cargo(&link, peer, message)
     }
 
     /// Blocks that still lie with a third satellite come here first.
@@ -74,20 +73,14 @@ impl RemoteRoute {
         Ok(())
     }
 
-    fn send_with_cargo(
-        &self,
-        link: &Arc<Link>,
-        peer: u64,
-        message: &mut Message,
-        last: &[u64],
-    ) -> Result<(), Errno> {
+    fn send_with_cargo(&self, link: &Arc<Link>, peer: u64, message: &mut Message) -> Result<(), Errno> {
         let mut frames: Vec<Vec<u64>> = Vec::with_capacity(HANDLES_MAX + 1);
         let cargo = message.cargo.take();
         for (position, capability) in cargo.into_iter().flat_map(|c| *c).flatten().enumerate() {
             frames.push(self.capability_frame(link, peer, position as u8, capability)?);
         }
         let mut pieces: Vec<&[u64]> = frames.iter().map(Vec::as_slice).collect();
-        pieces.push(last);
+        pieces.push(message.words());
         link.post(&pieces);
         Ok(())
     }

@@ -90,22 +90,22 @@ impl RemoteEnd {
     }
 
     /// What a peer sends is checked like what a local endpoint sends; it is a fault of its kernel otherwise.
-    pub(super) fn deliver(&self, mut message: Message) -> Result<(), LinkFault> {
+    pub(super) fn deliver(&self, message: &mut Message) -> Result<(), LinkFault> {
         let mut kinds = [HandleKind::Block; HANDLES_MAX];
         let count = message.kinds(&mut kinds);
         let state = self.state.load(Ordering::Relaxed) as u8;
-        let inline = usize::from(message.inline_len);
-        let buffer = message.buffer;
+        let inline = usize::from(message.inline_len());
+        let buffer = message.buffer();
         let step = self.contract.step(
             state,
             self.sender,
-            message.tag,
+            message.tag(),
             inline,
             &kinds[..count],
             buffer.is_some(),
         );
         let next =
-            step.map_err(|violation| LinkFault(alloc::format!("message {}: {violation}", message.tag)))?;
+            step.map_err(|violation| LinkFault(alloc::format!("message {}: {violation}", message.tag())))?;
         if let Some(buffer) = buffer {
             let pool = self.inbox.pool.lock().clone();
             let arrived = pool
@@ -114,7 +114,7 @@ impl RemoteEnd {
             arrived.map_err(|_| LinkFault(String::from("pool buffer that the sender did not hold")))?;
         }
         self.state.store(u32::from(next), Ordering::Relaxed);
-        match self.inbox.push(&mut self.ring.lock(), &mut message) {
+        match self.inbox.push(&mut self.ring.lock(), message) {
             Err(Errno::WouldBlock) => fault("more messages than credits"),
             // A consumer that has gone wants nothing; what travelled is dropped with the message.
             _ => Ok(()),

@@ -113,8 +113,7 @@ fn channel() -> (Half, Half, Box<Endpoint>, Box<Endpoint>) {
 
 fn item(number: u64) -> Message {
     let mut message = Message::new(ITEM);
-    message.inline_len = 8;
-    message.inline[0] = number;
+    message.set_inline(&number.to_le_bytes());
     message
 }
 
@@ -125,7 +124,7 @@ fn messages_arrive_once_and_in_order() {
     b.poll().unwrap();
     for number in 0..10 {
         assert_eq!(
-            service.try_recv().ok().map(|message| message.inline[0]),
+            service.try_recv().ok().map(|message| message.inline()[0]),
             Some(number)
         );
     }
@@ -187,7 +186,10 @@ fn what_was_sent_before_the_end_comes_before_the_end() {
     client.try_send(&mut item(7)).unwrap();
     client.close(Errno::PeerDied);
     b.poll().unwrap();
-    assert_eq!(service.try_recv().ok().map(|message| message.inline[0]), Some(7));
+    assert_eq!(
+        service.try_recv().ok().map(|message| message.inline()[0]),
+        Some(7)
+    );
     assert_eq!(service.try_recv().err(), Some(Errno::PeerDied));
 }
 
@@ -199,7 +201,7 @@ fn a_message_out_of_order_never_leaves() {
     client.try_send(&mut Message::new(ASK)).unwrap();
     assert_eq!(client.try_send(&mut item(1)), Err(Errno::Protocol));
     b.poll().unwrap();
-    assert_eq!(service.try_recv().ok().map(|message| message.tag), Some(ASK));
+    assert_eq!(service.try_recv().ok().map(|message| message.tag()), Some(ASK));
     assert_eq!(service.try_send(&mut Message::new(ANSWER)), Ok(()));
 }
 
@@ -224,11 +226,11 @@ fn a_pool_stays_on_loan_until_its_consumer_is_gone() {
         .unwrap();
     let index = client.pool_out().unwrap().acquire().unwrap();
     let mut message = Message::new(PICTURE);
-    message.buffer = Some(BufferRef { index, len: 100 });
+    message.set_buffer(BufferRef { index, len: 100 });
     client.try_send(&mut message).unwrap();
     b.poll().unwrap();
     assert_eq!(
-        service.try_recv().ok().and_then(|m| m.buffer),
+        service.try_recv().ok().and_then(|m| m.buffer()),
         Some(BufferRef { index, len: 100 })
     );
     service.release_buffer(index).unwrap();
@@ -294,5 +296,5 @@ fn an_endpoint_that_travels_goes_on_working() {
             .for_each(|task| assert!(task.as_mut().poll(&mut context).is_pending()));
         b.poll().unwrap();
     }
-    assert_eq!(far.try_recv().ok().map(|message| message.inline[0]), Some(5));
+    assert_eq!(far.try_recv().ok().map(|message| message.inline()[0]), Some(5));
 }

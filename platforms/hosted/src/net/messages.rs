@@ -36,7 +36,7 @@ pub(super) mod tcp {
 
     impl Request {
         pub(crate) fn decode(message: Message, heap: &Heap) -> Result<Request, Errno> {
-            match message.tag {
+            match message.tag() {
                 layout::listen::TAG => {
                     let reader = Reader::open(message, layout::listen::FIXED, heap)?;
                     let port = u16::from_le_bytes(reader.get(layout::listen::PORT)?);
@@ -99,7 +99,7 @@ pub(super) mod connection {
 
     impl Request {
         pub(crate) fn decode(message: Message, heap: &Heap) -> Result<Request, Errno> {
-            match message.tag {
+            match message.tag() {
                 layout::read::TAG => {
                     let reader = Reader::open(message, layout::read::FIXED, heap)?;
                     let max = reader.u32(layout::read::MAX)?;

@@ -56,7 +56,7 @@ impl Reader {
         for capability in message.take_capabilities() {
             handles.push(Some(capability.into_block(heap)?));
         }
-        let len = usize::from(message.inline_len);
+        let len = usize::from(message.inline_len());
         let body = if len == 0 && fixed > 0 {
             if handles.is_empty() {
                 return Err(Errno::Protocol);
@@ -65,7 +65,7 @@ impl Reader {
             Body::Spilled(handles.remove(0).ok_or(Errno::Protocol)?)
         } else {
             let mut bytes = [0; INLINE_MAX];
-            for (chunk, word) in bytes.chunks_exact_mut(8).zip(message.inline) {
+            for (chunk, word) in bytes.chunks_exact_mut(8).zip(message.inline()) {
                 chunk.copy_from_slice(&word.to_le_bytes());
             }
             Body::Inline(bytes, len)
@@ -208,12 +208,7 @@ impl<'h> Writer<'h> {
     pub(super) fn finish(self) -> Result<Message, Errno> {
         let mut message = Message::new(self.tag);
         if self.body.len() <= INLINE_MAX {
-            message.inline_len = self.body.len() as u8;
-            for (word, chunk) in message.inline.iter_mut().zip(self.body.chunks(8)) {
-                let mut bytes = [0; 8];
-                bytes[..chunk.len()].copy_from_slice(chunk);
-                *word = u64::from_le_bytes(bytes);
-            }
+            message.set_inline(&self.body);
         } else {
             let block = self.heap.alloc_for_overwrite(self.body.len() as u32)?;
             block.write(0, &self.body)?;

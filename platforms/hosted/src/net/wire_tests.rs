@@ -37,10 +37,7 @@ fn delivered(endpoint: &satrap::Endpoint, heap: &Arc<ExchangeHeap>) -> Message {
     let mut sent = satrap::Message::new(0);
     endpoint.recv(&mut sent).unwrap();
     let mut message = Message::new(sent.tag);
-    message.inline_len = sent.inline_len;
-    for (word, chunk) in message.inline.iter_mut().zip(sent.inline.chunks_exact(8)) {
-        *word = u64::from_le_bytes(chunk.try_into().unwrap());
-    }
+    assert!(message.set_inline(&sent.inline[..usize::from(sent.inline_len)]));
     for &handle in &sent.handles[..sent.handle_count as usize] {
         let block = satrap::Block::from_raw(handle);
         let mut bytes = vec![0; block.len()];
@@ -55,9 +52,9 @@ fn delivered(endpoint: &satrap::Endpoint, heap: &Arc<ExchangeHeap>) -> Message {
 /// Sends what the driver wrote; an endpoint in it is replaced by `endpoint`.
 fn send(message: Message, through: &satrap::Endpoint, endpoint: Option<satrap::Endpoint>) {
     let mut message = message;
-    let mut sent = satrap::Message::new(message.tag);
-    sent.inline_len = message.inline_len;
-    for (chunk, word) in sent.inline.chunks_exact_mut(8).zip(message.inline) {
+    let mut sent = satrap::Message::new(message.tag());
+    sent.inline_len = message.inline_len();
+    for (chunk, word) in sent.inline.chunks_exact_mut(8).zip(message.inline()) {
         chunk.copy_from_slice(&word.to_le_bytes());
     }
     let mut endpoint = endpoint;
@@ -192,17 +189,20 @@ fn a_block_is_received_and_a_request_for_it_understood() {
 fn bytes_that_stand_elsewhere_or_are_left_over_are_refused() {
     satrap::learn(&connection::ENTRY);
     let heap = heap();
-    let corruptions: [fn(&mut Message); 4] = [
-        |message| message.inline[0] += 1,
-        |message| message.inline[0] += 1 << 32,
-        |message| message.inline_len += 1,
-        |message| message.inline[0] |= 1 << 31,
+    let corruptions: [fn(&mut Vec<u8>); 4] = [
+        |body| body[0] += 1,
+        |body| body[4] += 1,
+        |body| body.push(0),
+        |body| body[3] |= 1 << 7,
     ];
     for corrupt in corruptions {
         let (client, service) = connection::channel().unwrap();
         let _writing = client.send_write(b"hello").unwrap();
         let mut message = delivered(service.endpoint(), &heap);
-        corrupt(&mut message);
+        let words = message.inline().iter().flat_map(|word| word.to_le_bytes());
+        let mut body: Vec<u8> = words.take(usize::from(message.inline_len())).collect();
+        corrupt(&mut body);
+        assert!(message.set_inline(&body));
         assert!(native::Request::decode(message, &heap).is_err());
     }
 }
