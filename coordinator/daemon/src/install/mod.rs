@@ -2,12 +2,14 @@
 //! each target, found in a content-addressed cache or made by the compiler in a process of its own.
 //!
 //! The coordinator never links the compiler and never believes an artifact whose MAC is wrong: it is removed
-//! and made again. Neighbours: `cache` (files), `key` (the secret), `compile` (the child), `jobs` (in parallel).
+//! and made again. Neighbours: `cache` (files), `key` (the secret), `compile` (the child), `jobs` (in parallel),
+//! `memory` (what need not be read again).
 
 mod cache;
 mod compile;
 mod jobs;
 mod key;
+mod memory;
 mod program;
 
 pub use cache::{Cache, PROGRAM_MAX};
@@ -15,7 +17,8 @@ pub use compile::{COMPILE_TIMEOUT, Compiler};
 pub use key::{KeyError, KeyFile};
 pub use program::{Contract, Program, StoredArtifact};
 
-use crate::api::Event;
+use crate::api::{Event, InstallResult};
+use memory::Memory;
 use satrap_abi::artifact::{CpuFeatures, Key, Target, cache_name, source_digest};
 use std::{fmt, fs, path::Path, path::PathBuf, sync::Arc, sync::atomic::AtomicBool};
 
@@ -44,6 +47,7 @@ pub struct Installer {
     compiler: Compiler,
     /// Compilers that run at once.
     parallel: usize,
+    memory: Memory,
 }
 
 impl Installer {
@@ -54,6 +58,7 @@ impl Installer {
             cache,
             key: key.key,
             parallel: parallel.max(1),
+            memory: Memory::default(),
         }
     }
 
@@ -73,11 +78,19 @@ impl Installer {
         targets: &[Target],
         sink: &mut dyn FnMut(Option<Event>) -> bool,
     ) -> Result<Vec<Arc<Program>>, InstallError> {
-        jobs::run(self, paths, targets, sink)
+        if let Some(programs) = self.memory.recall(paths, targets) {
+            tell_cached(&programs, sink);
+            return Ok(programs);
+        }
+        let before = Memory::before(paths);
+        let programs = jobs::run(self, paths, targets, sink)?;
+        self.memory.learn(&before, &programs);
+        Ok(programs)
     }
 
     /// Removes a program's artifacts from the cache and makes them again: a satellite has refused one.
     pub fn repair(&self, program: &Program) -> Result<Arc<Program>, InstallError> {
+        self.memory.forget(&program.path);
         for artifact in program.artifacts.values() {
             // Gone already is as good as removed; a file that stays is caught by the next refusal.
             let _ = fs::remove_file(&artifact.path);
@@ -113,6 +126,22 @@ impl Installer {
             "the compiler's artifact is not authentic; is another satrap using another key on this cache?"
                 .into()
         })
+    }
+}
+
+/// Each program once, whatever runs it.
+fn tell_cached(programs: &[Arc<Program>], sink: &mut dyn FnMut(Option<Event>) -> bool) {
+    for (index, program) in programs.iter().enumerate() {
+        if programs[..index].iter().any(|other| Arc::ptr_eq(other, program)) {
+            continue;
+        }
+        for target in program.artifacts.keys() {
+            sink(Some(Event::InstallFinished {
+                program: program.path.display().to_string(),
+                target: target.to_string(),
+                result: InstallResult::Cached,
+            }));
+        }
     }
 }
 

@@ -4,7 +4,10 @@
 
 use super::*;
 use crate::api::InstallResult;
-use std::{os::unix::fs::PermissionsExt, time::Instant};
+use std::{
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
 
 /// A folder that is removed with its owner.
 struct Folder(PathBuf);
@@ -99,6 +102,37 @@ fn a_corrupt_cache_entry_is_made_again() {
     let (again, programs) = events(&installer, &[path]);
     assert!(matches!(results(&again)[..], [InstallResult::Compiled { .. }]));
     assert!(programs.is_ok());
+}
+
+/// Longer than files must be unchanged before they are believed to be.
+const SETTLE: Duration = Duration::from_millis(1100);
+
+#[test]
+fn a_program_is_read_again_only_when_it_or_its_artifact_has_changed() {
+    let folder = Folder::new("memory");
+    let installer = folder.installer(&format!("cp {}/made \"$output\"", folder.0.display()));
+    folder.write("made", artifact(&installer.key()));
+    let path = folder.write("a.wasm", b"wasm");
+    let install = || {
+        events(&installer, std::slice::from_ref(&path))
+            .1
+            .unwrap()
+            .remove(0)
+    };
+    let young = install();
+    assert!(!Arc::ptr_eq(&young, &install()), "it may change without a sign");
+    std::thread::sleep(SETTLE);
+    let known = install();
+    let (again, programs) = events(&installer, std::slice::from_ref(&path));
+    assert!(Arc::ptr_eq(&known, &programs.unwrap()[0]));
+    assert_eq!(results(&again), [InstallResult::Cached]);
+    folder.write("a.wasm", b"mswa");
+    assert!(!Arc::ptr_eq(&known, &install()), "the program has changed");
+    std::thread::sleep(SETTLE);
+    let known = install();
+    fs::remove_file(&known.artifacts[&TARGET].path).unwrap();
+    let (made, _) = events(&installer, &[path]);
+    assert!(matches!(results(&made)[..], [InstallResult::Compiled { .. }]));
 }
 
 #[test]
