@@ -5,7 +5,9 @@
 mod support;
 
 use serde_json::Value;
+use std::fs;
 use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use support::{World, ended, find, lives, number, until};
 
 /// A service that waits for clients who never come.
@@ -73,6 +75,32 @@ fn a_system_comes_up_shows_itself_and_goes_down() {
         gone.err.contains("no coordinator runs") && gone.err.contains("satrap up"),
         "{gone:?}"
     );
+}
+
+#[test]
+fn a_socket_that_others_could_reach_is_refused() {
+    let Some(world) = World::new("exposed") else {
+        return;
+    };
+    let folder = world.folder.join("s");
+    fs::create_dir(&folder).expect("a folder can be made");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for line in [&["up"][..], &["up", "--foreground"]] {
+        let up = world.run(line);
+        assert_eq!((up.code, up.out.as_str()), (1, ""), "{line:?}");
+        assert!(up.err.contains("mode 700"), "{up:?}");
+    }
+}
+
+#[test]
+fn of_two_coordinators_on_one_socket_one_comes_up() {
+    let Some(world) = World::new("two") else { return };
+    let both = [(), ()].map(|()| world.start(&["up", "--satellites", "1"]));
+    let mut both = both.map(ended);
+    both.sort_by_key(|up| up.code);
+    let [first, second] = both;
+    assert_eq!((first.code, second.code), (0, 1), "{first:?} {second:?}");
+    assert_eq!(second.out, "");
 }
 
 #[test]
@@ -208,7 +236,7 @@ fn contracts_are_checked_without_a_coordinator() {
     assert_eq!(checked.code, 0, "{checked:?}");
     assert!(checked.out.contains("satrap:echo/echo@1.0.0"), "{checked:?}");
     let bad = world.folder.join("bad.wit");
-    std::fs::write(&bad, "package a:b@1.0.0;\n\ninterface c {\n  d: func(\n}\n").expect("it can be written");
+    fs::write(&bad, "package a:b@1.0.0;\n\ninterface c {\n  d: func(\n}\n").expect("it can be written");
     let bad = bad.display().to_string();
     let checked = world.run(&["contract", "check", &bad]);
     assert_eq!(checked.code, 1);

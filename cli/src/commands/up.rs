@@ -165,7 +165,7 @@ fn serve(context: &Context, up: &Up, ready: impl FnOnce(&Status) -> Result + Sen
     thread::scope(|scope| {
         scope.spawn(move || signals.forever().for_each(|_| signalled.stop()));
         let readiness = scope.spawn(|| {
-            let result = settle(&coordinator, socket, &over).and_then(|status| ready(&status));
+            let result = settle(&coordinator, &over).and_then(|status| ready(&status));
             if result.is_err() {
                 stopper.stop();
             }
@@ -182,13 +182,20 @@ fn serve(context: &Context, up: &Up, ready: impl FnOnce(&Status) -> Result + Sen
 }
 
 /// Waits for the satellites, then for the socket.
-fn settle(coordinator: &Coordinator, socket: &Path, over: &AtomicBool) -> Result<Status> {
+fn settle(coordinator: &Coordinator, over: &AtomicBool) -> Result<Status> {
     let all = coordinator.wait_ready(BOOT_MAX).is_some();
-    while Client::connect(socket).is_err() && !over.load(Ordering::Relaxed) {
-        thread::sleep(SOCKET_EVERY);
-    }
     let control: &dyn Control = coordinator;
-    let status = control.status()?;
+    // Our own: another coordinator may have been quicker and answer on the same socket.
+    let status = loop {
+        let status = control.status()?;
+        if status.socket.is_some() {
+            break status;
+        }
+        if over.load(Ordering::Relaxed) {
+            return Err(Failure::new("the coordinator was ended while it started"));
+        }
+        thread::sleep(SOCKET_EVERY);
+    };
     if all { Ok(status) } else { Err(not_all(&status)) }
 }
 
