@@ -1,7 +1,7 @@
 //! A world for each end-to-end test: the real programs, a socket and a cache of its own.
 //!
-//! Programs are in `SATRAP_BIN_DIR`, `SATRAP_BIN` or beside this test's own target folder; Wasm programs in
-//! `SATRAP_GUESTS` or `target/guests`. Where they are not built, tests say so and pass, unless `SATRAP_E2E=1`.
+//! Programs are in `SATRAP_BIN_DIR` or beside this test's own target folder; Wasm programs in `SATRAP_GUESTS` or
+//! `target/guests`. Where they are not built, tests say so and pass, unless `SATRAP_E2E=1`.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -116,8 +116,7 @@ impl Drop for World {
 
 /// The programs' folder.
 fn programs() -> PathBuf {
-    let named = ["SATRAP_BIN_DIR", "SATRAP_BIN"].into_iter().find_map(env::var_os);
-    named.map_or_else(
+    env::var_os("SATRAP_BIN_DIR").map_or_else(
         || {
             PathBuf::from(env!("CARGO_BIN_EXE_satrap"))
                 .parent()

@@ -24,6 +24,8 @@ fn guests() -> Vec<PathBuf> {
 fn guests_compile_for_every_target() {
     let guests = guests();
     if guests.is_empty() {
+        let insists = std::env::var_os("SATRAP_E2E").is_some_and(|value| value == "1");
+        assert!(!insists, "no guests are built");
         eprintln!("skipped: no guests are built");
     }
     for path in guests {

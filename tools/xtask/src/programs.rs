@@ -11,6 +11,9 @@ use crate::setup::{self, CURL, Need};
 use crate::{guests, process};
 use std::process::Command;
 
+/// Makes tests fail that would otherwise be skipped where a program or guest is missing.
+pub const INSIST: (&str, &str) = ("SATRAP_E2E", "1");
+
 /// Tells a child where the programs and guests are.
 pub fn with_programs<'a>(repo: &Repo, command: &'a mut Command) -> &'a mut Command {
     command

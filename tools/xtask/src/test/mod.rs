@@ -12,7 +12,7 @@ use crate::failure::{About, Failure, Result};
 use crate::process::logged;
 use crate::repo::Repo;
 use crate::ui::{Colour, Progress, duration, paint};
-use crate::{build, setup};
+use crate::{build, programs, setup};
 use cache::Cache;
 use count::Count;
 use std::fs::{self, File};
@@ -180,7 +180,10 @@ impl<'a> Runner<'a> {
         let mut total = Count::default();
         let mut failures = String::new();
         for mut command in commands {
-            crate::programs::with_programs(self.repo, &mut command);
+            programs::with_programs(self.repo, &mut command);
+            if step.programs {
+                command.env(programs::INSIST.0, programs::INSIST.1);
+            }
             let done = logged(&mut command, &mut log, &mut progress, limit)?;
             total = total + Count::of(&done);
             if !done.success {

@@ -20,7 +20,8 @@ pub struct Step {
     pub proves: &'static str,
     /// What must be set up.
     pub needs: &'static [Need],
-    /// Whether it drives the built programs and guests, found through `SATRAP_BIN_DIR` and `SATRAP_GUESTS`.
+    /// Whether it drives the built programs and guests, found through `SATRAP_BIN_DIR` and `SATRAP_GUESTS`. They
+    /// are built for it, and `SATRAP_E2E=1` tells its tests to fail where one is missing.
     pub programs: bool,
     /// What its result depends on.
     pub inputs: Inputs,
