@@ -22,18 +22,22 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) parked: Waiting,
     /// Until when the preemption timer is armed.
     armed_until: AtomicU64,
-    /// Time of the last scheduling decision, a clock that costs nothing to read.
-    pub(crate) now: AtomicU64,
-    /// Since when the present task runs; 0 when none does.
+    /// What the clock said when this CPU last looked.
+    now: AtomicU64,
+    /// Since when the present task runs, in ticks; 0 when none does.
     pub(crate) running_since: AtomicU64,
     /// Whose thread that task is; 0 for the kernel's own.
     pub(crate) running: AtomicU64,
+    /// Running time of all tasks, in ticks.
     pub(crate) busy: AtomicU64,
     pub(crate) switches: AtomicU64,
     pub(crate) preemptions: AtomicU64,
     pub(crate) parks: AtomicU64,
     /// A blocking kernel call has polled in vain: the executor need not poll again.
     pub(crate) polled: AtomicBool,
+    /// Kernel calls on this CPU look at the links: whoever finds this set knows that they did since it was
+    /// last cleared.
+    pub(crate) looks: AtomicBool,
 }
 
 impl<P: Platform> Cpu<P> {
@@ -52,10 +56,23 @@ impl<P: Platform> Cpu<P> {
             preemptions: AtomicU64::new(0),
             parks: AtomicU64::new(0),
             polled: AtomicBool::new(false),
+            looks: AtomicBool::new(false),
         }
     }
 
-    /// Whose thread runs, and for how long already: time that nobody has been charged for yet.
+    /// Reads the clock and remembers what it said.
+    pub(crate) fn look_at_clock(&self, platform: &P) -> u64 {
+        let now = platform.now();
+        self.now.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// What the clock said when this CPU last looked.
+    pub(crate) fn last_look(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// Whose thread runs, and for how many ticks already: time that nobody has been charged for yet.
     pub(crate) fn uncharged(&self, now: u64) -> (u64, u64) {
         let since = self.running_since.load(Ordering::Relaxed);
         let spent = if since == 0 { 0 } else { now.saturating_sub(since) };
@@ -108,20 +125,58 @@ impl<P: Platform> Cpu<P> {
         self.armed_until.load(Ordering::Relaxed) > self.now.load(Ordering::Relaxed)
     }
 
-    /// Sees to it that the preemption timer fires within `delay` ns of the last scheduling decision. Leaves it
-    /// alone where it does already: arming costs a system call or a device access.
+    /// Sees to it that the preemption timer fires within about `delay` ns. Leaves it alone where it does
+    /// already: arming costs a look at the clock and a system call or a device access.
     #[inline]
     pub(crate) fn arm(&self, platform: &P, index: usize, delay: u64) {
         let deadline = self.now.load(Ordering::Relaxed).saturating_add(delay);
         if !self.is_armed() || self.armed_until.load(Ordering::Relaxed) > deadline {
-            self.armed_until.store(deadline, Ordering::Relaxed);
-            platform.set_timer(index, Some(deadline));
+            self.rearm(platform, index, delay);
         }
+    }
+
+    #[cold]
+    fn rearm(&self, platform: &P, index: usize, delay: u64) {
+        let deadline = self.look_at_clock(platform).saturating_add(delay);
+        self.armed_until.store(deadline, Ordering::Relaxed);
+        platform.set_timer(index, Some(deadline));
     }
 
     /// The preemption timer has fired.
     pub(crate) fn disarmed(&self) {
         self.armed_until.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Bounds a loop that polls. It looks at the clock in one of sixteen turns: the clock would otherwise be half of
+/// what such a loop does.
+pub(crate) struct Patience {
+    budget: u64,
+    started: Option<u64>,
+    now: u64,
+    turns: u32,
+}
+
+impl Patience {
+    /// For at most `budget` ns.
+    pub(crate) fn new(budget: u64) -> Patience {
+        Patience {
+            budget,
+            started: None,
+            now: 0,
+            turns: 0,
+        }
+    }
+
+    /// Before each turn: about what time it is, or `None` when the budget is used up.
+    #[inline]
+    pub(crate) fn turn(&mut self, platform: &impl Platform) -> Option<u64> {
+        if self.turns.is_multiple_of(16) {
+            self.now = platform.now();
+        }
+        self.turns = self.turns.wrapping_add(1);
+        let started = *self.started.get_or_insert(self.now);
+        (self.now - started < self.budget).then_some(self.now)
     }
 }
 

@@ -5,7 +5,7 @@
 //! that no sender is missed (DESIGN §3, Barrelfish §III on polling before sleeping).
 
 use crate::{
-    cpu::{Cpu, QUANTUM, count},
+    cpu::{Cpu, Patience, QUANTUM, count},
     engine::{Pause, Resume, Thread},
     link::Link,
     platform::Platform,
@@ -43,8 +43,8 @@ pub struct Executor<P: Platform> {
     links: Links,
     links_version: u64,
     attention: Attention,
-    /// The last step ran a task, and took the time after it.
-    just_ran: bool,
+    /// When the task that the last step ran paused, in ticks; 0 if it ran none.
+    paused_at: u64,
 }
 
 impl<P: Platform> Executor<P> {
@@ -57,7 +57,7 @@ impl<P: Platform> Executor<P> {
             links: Links::from([]),
             links_version,
             attention: Attention::Polling,
-            just_ran: false,
+            paused_at: 0,
         }
     }
 
@@ -83,32 +83,35 @@ impl<P: Platform> Executor<P> {
 
     /// One scheduling decision.
     pub fn step(&mut self) -> Step {
-        // After a task the time was just taken; reading a clock costs as much as switching.
-        let now = if core::mem::take(&mut self.just_ran) {
-            self.cpu().now.load(Ordering::Relaxed)
-        } else {
-            self.satellite.platform().now()
-        };
-        self.cpu().now.store(now, Ordering::Relaxed);
-        self.cpu().timers.fire(now);
+        // Without deadlines nobody needs to know the time.
+        if self.cpu().timers.next().is_some() {
+            self.fire_timers();
+        }
         let received = self.poll_links();
         if let Some(task) = self.cpu().pop() {
-            self.run_task(task, now);
+            self.run_task(task);
             return Step::Ran;
         }
+        self.paused_at = 0;
         if received {
             return Step::Ran;
         }
         if self.satellite.has_stopped() {
             return Step::Stopped;
         }
-        match self.satellite.steal_for(self.index, now, STEAL_AFTER) {
+        match self.satellite.steal_for(self.index, STEAL_AFTER) {
             Some(task) => {
-                self.run_task(task, now);
+                self.run_task(task);
                 Step::Ran
             }
             None => Step::Idle(self.cpu().timers.next()),
         }
+    }
+
+    /// Looks at the clock and wakes whose deadline has come.
+    fn fire_timers(&self) {
+        let now = self.cpu().look_at_clock(self.satellite.platform());
+        self.cpu().timers.fire(now);
     }
 
     /// Takes in what the links brought. Returns whether there was anything.
@@ -136,12 +139,12 @@ impl<P: Platform> Executor<P> {
 
     fn idle(&mut self) {
         let platform = self.satellite.platform().clone();
-        let start = platform.now();
         let polled = self.cpu().polled.swap(false, Ordering::Relaxed);
         let budget = if polled { 0 } else { platform.poll_budget() };
-        while platform.now() - start < budget {
+        let mut patience = Patience::new(budget);
+        while let Some(now) = patience.turn(&*platform) {
             relax();
-            if self.has_work(platform.now()) {
+            if self.has_work(now) {
                 return;
             }
         }
@@ -168,6 +171,7 @@ impl<P: Platform> Executor<P> {
     pub fn after_park(&mut self) {
         self.cpu().parked.withdraw();
         self.set_attention(Attention::Polling);
+        self.cpu().look_at_clock(self.satellite.platform());
     }
 
     fn has_work(&self, now: u64) -> bool {
@@ -185,7 +189,7 @@ impl<P: Platform> Executor<P> {
         [self.cpu().timers.next(), doorbells].into_iter().flatten().min()
     }
 
-    fn run_task(&mut self, task: Arc<Task<P>>, now: u64) {
+    fn run_task(&mut self, task: Arc<Task<P>>) {
         if let Some((process, _)) = &task.thread
             && !process.takes_turn(&task)
         {
@@ -198,8 +202,12 @@ impl<P: Platform> Executor<P> {
         let Some(mut run) = task.begin() else { return };
         self.arm_for(&task);
         let owner = task.thread.as_ref().map_or(0, |(process, _)| process.id.0);
+        let begin = match self.paused_at {
+            0 => self.satellite.platform().ticks(),
+            last => last,
+        };
         self.cpu().running.store(owner, Ordering::Relaxed);
-        self.cpu().running_since.store(now, Ordering::Relaxed);
+        self.cpu().running_since.store(begin, Ordering::Relaxed);
         count(&self.cpu().switches, 1);
         let pause = match run.as_mut() {
             Some(Body::Thread(thread)) => self.run_thread(&task, thread),
@@ -208,7 +216,7 @@ impl<P: Platform> Executor<P> {
         };
         let ended = !matches!(pause, Some(Pause::Suspended | Pause::Preempted));
         let remains = if ended { run.take() } else { None };
-        self.account(&task, now);
+        self.account(&task, begin);
         match pause {
             Some(Pause::Suspended) => {
                 self.passes_turn(&task);
@@ -247,7 +255,7 @@ impl<P: Platform> Executor<P> {
     /// A thread that runs must not make others miss their deadlines.
     fn arm_for_deadline(&self) {
         if let Some(deadline) = self.cpu().timers.next() {
-            let delay = deadline.saturating_sub(self.cpu().now.load(Ordering::Relaxed));
+            let delay = deadline.saturating_sub(self.cpu().last_look());
             self.cpu().arm(self.satellite.platform(), self.index, delay);
         }
     }
@@ -275,11 +283,15 @@ impl<P: Platform> Executor<P> {
     fn continues_alone(&mut self, task: &Task<P>) -> bool {
         self.cpu().disarmed();
         count(&self.cpu().preemptions, 1);
-        let now = self.satellite.platform().now();
-        self.cpu().now.store(now, Ordering::Relaxed);
-        self.cpu().timers.fire(now);
+        self.fire_timers();
         self.refresh_links();
-        self.set_attention(Attention::Busy);
+        if self.cpu().looks.swap(false, Ordering::Relaxed) {
+            // Its calls look at the links themselves: peers can go on relying on that for another while.
+            self.set_attention(Attention::Polling);
+            self.cpu().arm(self.satellite.platform(), self.index, LINK_GRACE);
+        } else {
+            self.set_attention(Attention::Busy);
+        }
         self.poll_links();
         self.arm_for_deadline();
         let dying = task
@@ -289,12 +301,12 @@ impl<P: Platform> Executor<P> {
         self.cpu().ready() == 0 && !dying
     }
 
+    #[inline]
     fn account(&mut self, task: &Task<P>, since: u64) {
-        self.just_ran = true;
-        let now = self.satellite.platform().now();
+        let now = self.satellite.platform().ticks();
         let spent = now.saturating_sub(since);
+        self.paused_at = now;
         self.cpu().running_since.store(0, Ordering::Relaxed);
-        self.cpu().now.store(now, Ordering::Relaxed);
         count(&self.cpu().busy, spent);
         if let Some((process, _)) = &task.thread {
             process.charge_time(spent);

@@ -28,6 +28,18 @@ pub trait Platform: Send + Sync + Sized + 'static {
     /// Monotonic time in ns, the same for every satellite of the machine.
     fn now(&self) -> u64;
 
+    /// A counter that rises at a constant rate and is nearly free to read, for accounts of running time: reading
+    /// a clock can cost as much as switching to another thread.
+    #[inline]
+    fn ticks(&self) -> u64 {
+        self.now()
+    }
+
+    /// Nanoseconds in so many [`Platform::ticks`].
+    fn nanoseconds_in(&self, ticks: u64) -> u64 {
+        ticks
+    }
+
     /// Wall-clock time in ns since the Unix epoch.
     fn wall_clock(&self) -> u64;
 

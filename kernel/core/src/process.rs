@@ -306,14 +306,19 @@ impl<P: Platform> Process<P> {
         self.fate.lock().unwrap_or(ExitStatus::Code(0))
     }
 
-    /// Adds running time, in ns.
+    /// Running time, in ticks.
+    pub(crate) fn time(&self) -> u64 {
+        self.time.load(Ordering::Relaxed)
+    }
+
+    /// Adds running time, in ticks.
     #[inline]
     pub(crate) fn charge_time(&self, spent: u64) {
         // Its threads take turns, so that one CPU at a time writes this.
         crate::cpu::count(&self.time, spent);
     }
 
-    /// Its figures.
+    /// Its figures, but for its running time.
     pub(crate) fn stats(&self) -> ProcessStats {
         let threads = self.threads.lock().live.len() as u32;
         let table = self.table.lock();
@@ -322,7 +327,7 @@ impl<P: Platform> Process<P> {
             + table.exchange;
         ProcessStats {
             process: self.id.0,
-            cpu: self.time.load(Ordering::Relaxed),
+            cpu: 0,
             memory,
             threads,
             handles: table.handles.len(),

@@ -112,10 +112,14 @@ impl<P: Platform> Satellite<P> {
     }
 
     /// For an idle CPU: a task that has waited behind a running one on another CPU.
-    pub(crate) fn steal_for(&self, index: usize, now: u64, patience: u64) -> Option<Arc<Task<P>>> {
+    pub(crate) fn steal_for(&self, index: usize, patience: u64) -> Option<Arc<Task<P>>> {
         for (other, cpu) in self.cpus.iter().enumerate() {
             let since = cpu.running_since.load(Ordering::Relaxed);
-            if other == index || cpu.ready() == 0 || since == 0 || now.saturating_sub(since) < patience {
+            if other == index || cpu.ready() == 0 || since == 0 {
+                continue;
+            }
+            let ran = self.platform.ticks().saturating_sub(since);
+            if self.platform.nanoseconds_in(ran) < patience {
                 continue;
             }
             let movable = |task: &Task<P>| {
@@ -435,12 +439,14 @@ impl<P: Platform> Satellite<P> {
         let processes: Vec<_> = self.processes.lock().values().cloned().collect();
         let sum = |of: fn(&Cpu<P>) -> u64| self.cpus.iter().map(of).sum::<u64>();
         let now = self.platform.now();
+        let ticks = self.platform.ticks();
         // A thread that has run alone for long has not been charged since it was dispatched.
-        let uncharged: Vec<(u64, u64)> = self.cpus.iter().map(|cpu| cpu.uncharged(now)).collect();
+        let uncharged: Vec<(u64, u64)> = self.cpus.iter().map(|cpu| cpu.uncharged(ticks)).collect();
         let figures = |process: &Arc<Process<P>>| {
             let mut stats = process.stats();
             let running = uncharged.iter().filter(|(owner, _)| *owner == stats.process);
-            stats.cpu += running.map(|(_, spent)| spent).sum::<u64>();
+            let ticks = process.time() + running.map(|(_, spent)| spent).sum::<u64>();
+            stats.cpu = self.platform.nanoseconds_in(ticks);
             stats
         };
         let mut channels = Vec::new();
@@ -457,8 +463,10 @@ impl<P: Platform> Satellite<P> {
         }
         KernelStats {
             uptime: now - self.started,
-            busy: sum(|cpu| cpu.busy.load(Ordering::Relaxed))
-                + uncharged.iter().map(|(_, spent)| spent).sum::<u64>(),
+            busy: self.platform.nanoseconds_in(
+                sum(|cpu| cpu.busy.load(Ordering::Relaxed))
+                    + uncharged.iter().map(|(_, spent)| spent).sum::<u64>(),
+            ),
             switches: sum(|cpu| cpu.switches.load(Ordering::Relaxed)),
             preemptions: sum(|cpu| cpu.preemptions.load(Ordering::Relaxed)),
             parks: sum(|cpu| cpu.parks.load(Ordering::Relaxed)),

@@ -9,7 +9,8 @@ use crate::{
     machine::LINUX,
     net,
     notifier::Notifier,
-    platform::{Hosted, NAME},
+    platform::{Hosted, NAME, monotonic},
+    ticks::Ticks,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use satrap_abi::control::{ResourceMap, ToCoordinator, ToSatellite};
@@ -78,6 +79,7 @@ pub fn run(socket: OwnedFd) -> Result<(), BootError> {
         control,
         attention,
         doorbells: Arc::default(),
+        ticks: Ticks::starting(monotonic()),
     });
     let satellite = Satellite::new(platform.clone(), resources.kernel, export.heap().clone());
     announce(&platform, &memory, resources.export)?;

@@ -13,6 +13,7 @@ pub mod machine;
 mod net;
 mod notifier;
 mod platform;
+mod ticks;
 
 pub use boot::{BootError, run};
 pub use export::SharedMemory;

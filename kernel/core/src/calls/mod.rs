@@ -13,6 +13,7 @@ mod pool;
 mod thread;
 
 use crate::{
+    cpu::Patience,
     engine::{Access, Call, Calls, End, Engine, Resume},
     event::Event,
     platform::Platform,
@@ -128,11 +129,13 @@ impl<P: Platform> CallContext<P> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
         let (_, links) = self.satellite.rmp.links();
-        let start = platform.now();
-        let budget = platform.poll_budget();
-        loop {
+        let mut patience = Patience::new(platform.poll_budget());
+        while let Some(now) = patience.turn(&**platform) {
             if cpu.ready() > 0 || self.process.is_dying() {
                 return None;
+            }
+            if !links.is_empty() {
+                cpu.looks.store(true, Ordering::Relaxed);
             }
             for link in links.iter() {
                 self.satellite.poll_link(link);
@@ -141,13 +144,13 @@ impl<P: Platform> CallContext<P> {
                 Err(Errno::WouldBlock) => {}
                 result => return Some(result),
             }
-            let now = platform.now();
-            if now - start >= budget || cpu.timers.next().is_some_and(|deadline| deadline <= now) {
-                cpu.polled.store(true, Ordering::Relaxed);
-                return None;
+            if cpu.timers.next().is_some_and(|deadline| deadline <= now) {
+                break;
             }
             relax();
         }
+        cpu.polled.store(true, Ordering::Relaxed);
+        None
     }
 
     /// Waits for one event.
