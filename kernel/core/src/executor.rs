@@ -82,6 +82,7 @@ impl<P: Platform> Executor<P> {
     }
 
     /// One scheduling decision.
+    #[inline]
     pub fn step(&mut self) -> Step {
         // Without deadlines nobody needs to know the time.
         if self.cpu().timers.next().is_some() {
@@ -189,6 +190,7 @@ impl<P: Platform> Executor<P> {
         [self.cpu().timers.next(), doorbells].into_iter().flatten().min()
     }
 
+    #[inline]
     fn run_task(&mut self, task: Arc<Task<P>>) {
         if let Some((process, _)) = &task.thread
             && !process.takes_turn(&task)
@@ -260,6 +262,7 @@ impl<P: Platform> Executor<P> {
         }
     }
 
+    #[inline(always)]
     fn run_thread(&mut self, task: &Arc<Task<P>>, thread: &mut impl Thread) -> Option<Pause> {
         loop {
             let how = if task

@@ -6,6 +6,7 @@
 use crate::machine::{Protection, machine};
 use alloc::vec::Vec;
 use core::ptr::NonNull;
+use corosensei::stack::StackPointer;
 use satrap_abi::Errno;
 use satrap_sync::SpinLock;
 
@@ -39,24 +40,20 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Lowest address of the guard.
-    pub(crate) fn bottom(&self) -> *mut u8 {
-        self.bottom.as_ptr()
-    }
-
-    /// Bytes of the guard.
-    pub(crate) const fn guard(&self) -> usize {
-        GUARD
-    }
-
-    /// Usable bytes above the guard.
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
     /// Address below which Wasm code must not grow the stack.
     pub(crate) fn wasm_limit(&self) -> usize {
-        self.bottom().addr() + GUARD + HEADROOM
+        self.bottom.addr().get() + GUARD + HEADROOM
+    }
+}
+
+// SAFETY: the pages between are the stack's alone, aligned to their size, with the guard below them.
+unsafe impl corosensei::stack::Stack for Stack {
+    fn base(&self) -> StackPointer {
+        self.bottom.addr().saturating_add(GUARD + self.size)
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.bottom.addr()
     }
 }
 

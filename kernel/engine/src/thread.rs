@@ -24,6 +24,7 @@ pub(crate) struct State<C> {
 pub struct Thread(Coroutine);
 
 impl satrap_kernel::engine::Thread for Thread {
+    #[inline]
     fn resume(&mut self, how: Resume) -> Pause {
         self.0.resume(how)
     }
@@ -48,7 +49,7 @@ impl Thread {
             Resume::Run => guest.run(),
             Resume::Die => ExitStatus::Killed,
         };
-        Coroutine::new(control, stack, stacks.clone(), body).map(Thread)
+        Ok(Thread(Coroutine::new(control, stack, stacks.clone(), body)))
     }
 }
 

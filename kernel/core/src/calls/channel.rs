@@ -39,6 +39,7 @@ impl<P: Platform> CallContext<P> {
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn send_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
         let mut message = Message::default();
         let lifted = match self.load(pointer, endpoint, &mut message) {
@@ -69,6 +70,7 @@ impl<P: Platform> CallContext<P> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn receive_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
         let mut message = Message::default();
         let look = |waker: Option<&Waker>| {
@@ -98,6 +100,7 @@ impl<P: Platform> CallContext<P> {
 
     /// A guest that waits for a message while the contract says that it must send would wait for ever: that is
     /// its own mistake, and it is told.
+    #[cold]
     fn blame(&self, endpoint: u32, received: Result<(), Errno>) -> Call {
         let mut table = self.process.table.lock();
         if received == Err(Errno::TimedOut)

@@ -60,6 +60,7 @@ impl<P: Platform> CallContext<P> {
     }
 
     /// Gives the CPU away until something wakes the thread; it looks again then.
+    #[inline(always)]
     fn suspend(&self) -> Result<(), End> {
         match P::Engine::suspend() {
             Resume::Run => Ok(()),
@@ -69,6 +70,7 @@ impl<P: Platform> CallContext<P> {
 
     /// Waits until `look` gives something else than [`Errno::WouldBlock`], or the deadline passes. If it has
     /// nothing and is given a waker, `look` leaves it where a change will find it and looks once more.
+    #[inline(always)]
     fn wait_until<T>(
         &self,
         deadline: u64,
@@ -106,10 +108,16 @@ impl<P: Platform> CallContext<P> {
     }
 
     /// Suspends until woken or until the deadline; whether the deadline has passed.
+    #[inline(always)]
     fn sleep(&self, deadline: u64) -> Result<bool, End> {
         if deadline == satrap_abi::call::FOREVER {
             return self.suspend().map(|()| false);
         }
+        self.doze(deadline)
+    }
+
+    #[inline(never)]
+    fn doze(&self, deadline: u64) -> Result<bool, End> {
         if self.satellite.platform().now() >= deadline {
             return Ok(true);
         }
