@@ -72,7 +72,6 @@ pub(crate) struct Process<P: Platform> {
     registers: Vec<String>,
     unrestricted: bool,
     pub(crate) priority: u8,
-    pub(crate) cpu: usize,
     pub(crate) program: ProgramOf<P>,
     pub(crate) memory: Arc<MemoryOf<P>>,
     pages: AtomicU32,
@@ -109,12 +108,7 @@ struct Turn<P: Platform> {
 }
 
 impl<P: Platform> Process<P> {
-    pub(crate) fn new(
-        spec: ProcessSpec,
-        program: ProgramOf<P>,
-        memory: Arc<MemoryOf<P>>,
-        cpu: usize,
-    ) -> Arc<Process<P>> {
+    pub(crate) fn new(spec: ProcessSpec, program: ProgramOf<P>, memory: Arc<MemoryOf<P>>) -> Arc<Process<P>> {
         let args = spec
             .args
             .iter()
@@ -134,7 +128,6 @@ impl<P: Platform> Process<P> {
             registers: spec.registers,
             unrestricted: spec.unrestricted,
             priority: spec.priority,
-            cpu,
             pages: AtomicU32::new(program.initial_pages()),
             program,
             memory,

@@ -27,20 +27,21 @@ pub(crate) fn process<P: Platform>(satellite: &Arc<Satellite<P>>, spec: ProcessS
         return Err(Errno::LimitReached);
     }
     let memory = satellite.platform().engine().new_memory(&program)?;
-    let process = Process::new(spec, program, memory, satellite.choose_cpu());
+    let process = Process::new(spec, program, memory);
     satellite.admit(process.clone());
-    thread(satellite, &process, Entry::Main)
+    thread(satellite, &process, satellite.choose_cpu(), Entry::Main)
         .map(drop)
         .inspect_err(|_| satellite.forget(process.id))
 }
 
-/// Starts a thread of a process and returns its number.
+/// Starts a thread of a process on `cpu`, where its other threads are, and returns its number.
 ///
 /// # Errors
 /// [`Errno::LimitReached`] at the process's limit of threads, [`Errno::NoMemory`] if there is no stack.
 pub(crate) fn thread<P: Platform>(
     satellite: &Arc<Satellite<P>>,
     process: &Arc<Process<P>>,
+    cpu: usize,
     entry: Entry,
 ) -> Result<u32, Errno> {
     let mut threads = process.threads.lock();
@@ -52,7 +53,7 @@ pub(crate) fn thread<P: Platform>(
     let task = Task::new(
         satellite.clone(),
         Some((process.clone(), number)),
-        process.cpu,
+        cpu,
         process.priority,
     );
     let context = CallContext::new(satellite.clone(), process.clone(), &task, number);

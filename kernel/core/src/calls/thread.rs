@@ -19,7 +19,8 @@ impl<P: Platform> CallContext<P> {
             argument,
             stack_top,
         };
-        spawn::thread(&self.satellite, &self.process, entry)
+        // The process may have moved since it began. From now on it has two threads and moves no more.
+        spawn::thread(&self.satellite, &self.process, self.task.cpu(), entry)
     }
 
     /// Waits for a thread to end; one that has ended already is no error.
