@@ -5,7 +5,7 @@
 
 use crate::{platform::Platform, task::Task, timer::Timers};
 use alloc::{collections::VecDeque, sync::Arc};
-use satrap_sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, SpinLock, Waiting};
+use satrap_sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, SpinLock, Waiting, fence};
 
 /// Scheduling classes, 0 the highest.
 pub(crate) const CLASSES: usize = 4;
@@ -85,18 +85,21 @@ impl<P: Platform> Cpu<P> {
         self.ready.load(Ordering::Relaxed)
     }
 
-    /// Puts a task behind the others of its class.
+    /// Puts a task behind the others of its class. Returns whether a task runs: one that was taken out before,
+    /// so that its executor may not have seen this one when it decided whether to arm the preemption timer.
     #[inline]
-    pub(crate) fn push(&self, task: Arc<Task<P>>) {
+    pub(crate) fn push(&self, task: Arc<Task<P>>) -> bool {
         let mut queues = self.queues.lock();
         queues[task.class().min(CLASSES - 1)].push_back(task);
         self.ready
             .store(self.ready.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.running_since.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the next task.
+    /// Takes the next task, which runs from `begin` on, in ticks. Whoever queues another sees that, or this CPU
+    /// sees the other in [`Cpu::ready`]: the lock decides.
     #[inline]
-    pub(crate) fn pop(&self) -> Option<Arc<Task<P>>> {
+    pub(crate) fn pop(&self, begin: impl FnOnce() -> u64) -> Option<Arc<Task<P>>> {
         if self.ready() == 0 {
             return None;
         }
@@ -104,7 +107,14 @@ impl<P: Platform> Cpu<P> {
         let task = queues.iter_mut().find_map(VecDeque::pop_front)?;
         self.ready
             .store(self.ready.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        self.running_since.store(begin(), Ordering::Relaxed);
         Some(task)
+    }
+
+    /// A task from elsewhere runs from `begin` on; as with [`Cpu::pop`].
+    pub(crate) fn take_over(&self, begin: u64) {
+        let _queues = self.queues.lock();
+        self.running_since.store(begin, Ordering::Relaxed);
     }
 
     /// Takes a task that may run on another CPU: one of `movable`, the one that came last.
@@ -142,9 +152,12 @@ impl<P: Platform> Cpu<P> {
         platform.set_timer(index, Some(deadline));
     }
 
-    /// The preemption timer has fired.
+    /// The preemption timer has fired. Look at what is ready only afterwards: whoever queues a task and still
+    /// finds the timer armed interrupts nobody.
     pub(crate) fn disarmed(&self) {
         self.armed_until.store(0, Ordering::Relaxed);
+        // SYNC POINT timer-spent: pairs with wait-wake, which `enqueue` passes before it looks at the timer.
+        fence(Ordering::SeqCst);
     }
 }
 

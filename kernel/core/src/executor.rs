@@ -89,7 +89,7 @@ impl<P: Platform> Executor<P> {
             self.fire_timers();
         }
         let received = self.poll_links();
-        if let Some(task) = self.cpu().pop() {
+        if let Some(task) = self.cpu().pop(|| self.begins_at()) {
             self.run_task(task);
             return Step::Ran;
         }
@@ -102,10 +102,19 @@ impl<P: Platform> Executor<P> {
         }
         match self.satellite.steal_for(self.index, STEAL_AFTER) {
             Some(task) => {
+                self.cpu().take_over(self.begins_at());
                 self.run_task(task);
                 Step::Ran
             }
             None => Step::Idle(self.cpu().timers.next()),
+        }
+    }
+
+    /// When what is taken out of the queue now begins to run, in ticks: where the last task paused.
+    fn begins_at(&self) -> u64 {
+        match self.paused_at {
+            0 => self.satellite.platform().ticks(),
+            last => last,
         }
     }
 
@@ -192,24 +201,21 @@ impl<P: Platform> Executor<P> {
 
     #[inline]
     fn run_task(&mut self, task: Arc<Task<P>>) {
-        if let Some((process, _)) = &task.thread
-            && !process.takes_turn(&task)
-        {
+        let turn = match &task.thread {
+            Some((process, _)) => process.takes_turn(&task),
+            None => true,
+        };
+        let Some(mut run) = turn.then(|| task.begin()).flatten() else {
+            self.cpu().running_since.store(0, Ordering::Relaxed);
             return;
-        }
+        };
         if self.attention == Attention::Busy {
             self.set_attention(Attention::Polling);
         }
-        // Only what is queued is in a queue.
-        let Some(mut run) = task.begin() else { return };
         self.arm_for(&task);
         let owner = task.thread.as_ref().map_or(0, |(process, _)| process.id.0);
-        let begin = match self.paused_at {
-            0 => self.satellite.platform().ticks(),
-            last => last,
-        };
+        let begin = self.cpu().running_since.load(Ordering::Relaxed);
         self.cpu().running.store(owner, Ordering::Relaxed);
-        self.cpu().running_since.store(begin, Ordering::Relaxed);
         count(&self.cpu().switches, 1);
         let pause = match run.as_mut() {
             Some(Body::Thread(thread)) => self.run_thread(&task, thread),

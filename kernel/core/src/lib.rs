@@ -21,6 +21,8 @@ mod foreign;
 mod heap;
 mod inbox;
 mod link;
+#[cfg(all(test, loom))]
+mod loom;
 mod message;
 mod namespace;
 mod platform;

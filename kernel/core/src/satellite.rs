@@ -88,14 +88,14 @@ impl<P: Platform> Satellite<P> {
     pub(crate) fn enqueue(&self, task: Arc<Task<P>>) {
         let index = task.cpu();
         let cpu = &self.cpus[index];
-        cpu.push(task);
+        let runs = cpu.push(task);
         if self.platform.current_cpu() == Some(index) {
-            if cpu.running_since.load(Ordering::Relaxed) != 0 {
+            if runs {
                 cpu.arm(&self.platform, index, crate::cpu::QUANTUM);
             }
         } else if cpu.parked.take() {
             self.platform.unpark(index);
-        } else if cpu.running_since.load(Ordering::Relaxed) != 0 && !cpu.is_armed() {
+        } else if runs && !cpu.is_armed() {
             self.platform.interrupt(index);
         }
     }
@@ -170,12 +170,13 @@ impl<P: Platform> Satellite<P> {
         }
     }
 
-    /// Makes every CPU look around.
+    /// Makes every CPU look around. One that is about to run a thread has looked already and may not show yet
+    /// that it runs, so that all are interrupted that do not sleep.
     fn kick(&self) {
         for (index, cpu) in self.cpus.iter().enumerate() {
             if cpu.parked.take() {
                 self.platform.unpark(index);
-            } else if cpu.running_since.load(Ordering::Relaxed) != 0 {
+            } else {
                 self.platform.interrupt(index);
             }
         }
@@ -272,6 +273,8 @@ impl<P: Platform> Satellite<P> {
         let Some((process, number)) = &task.thread else {
             return;
         };
+        // First, for a process with one thread left may move to another CPU, and take turns there.
+        process.yields_turn(|held| self.enqueue(held));
         let mut threads = process.threads.lock();
         let ended = threads.live.remove(number);
         let last = threads.live.is_empty();
@@ -279,7 +282,6 @@ impl<P: Platform> Satellite<P> {
         if let Some((_, joined)) = ended {
             joined.signal();
         }
-        process.yields_turn(|held| self.enqueue(held));
         if (*number == 0 || !status.is_success()) && !process.is_dying() {
             self.end_process(process, status);
         }
