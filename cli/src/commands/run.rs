@@ -13,6 +13,9 @@ use crate::{
 };
 use satrap_coordinator::api::{Event, Flow, RunRequest, Source};
 
+/// Exit code of an application that was killed.
+const KILLED: i32 = 137;
+
 /// Runs it. The exit code is the application's.
 pub fn execute(context: &Context, run: Run) -> Result<u8> {
     let source = source::read(&run.file)?;
@@ -36,6 +39,7 @@ pub fn execute(context: &Context, run: Run) -> Result<u8> {
         detached: run.detach,
         console: Console::new(!single, context.out, context.err),
         progress: Progress::new(context.err),
+        told: false,
         outcome: None,
     };
     control.run(request, &mut |event| view.take(event))?;
@@ -54,6 +58,8 @@ struct View<'a> {
     detached: bool,
     console: Console,
     progress: Progress,
+    /// Whether the user was told of something that is not as it should be.
+    told: bool,
     /// How it ended: the exit code, or why it could not be shown any more.
     outcome: Option<Result<u8>>,
 }
@@ -87,6 +93,11 @@ impl View<'_> {
             return output::json(&event);
         }
         match event {
+            // As when `satrap kill` ends it all: then no process's end says why.
+            Event::AppEnded { code, .. } if code == KILLED && !self.told => {
+                self.tell("the application was killed");
+                Ok(())
+            }
             Event::Output {
                 name,
                 stream,
@@ -109,8 +120,8 @@ impl View<'_> {
                 restart_ms,
                 ..
             } => self.exited(&name, &status, restart_ms),
-            Event::Notice { text } => {
-                self.console.notice(&text);
+            Event::Notice { text, .. } => {
+                self.tell(&text);
                 Ok(())
             }
             _ => Ok(()),
@@ -120,15 +131,19 @@ impl View<'_> {
     /// An end by exit code speaks for itself; any other is explained.
     fn exited(&mut self, name: &str, status: &str, restart_ms: Option<u64>) -> Result {
         self.console.end(name)?;
-        let ordinary = status.starts_with("exited");
+        let ordinary = status.starts_with("exited") || status.starts_with("ended with");
         match restart_ms {
-            Some(ms) => self
-                .console
-                .notice(&format!("{name}: {status}; starts again in {ms} ms")),
-            None if !ordinary => self.console.notice(&format!("{name}: {status}")),
+            Some(0) => self.tell(&format!("{name}: {status}; starts again at once")),
+            Some(ms) => self.tell(&format!("{name}: {status}; starts again in {ms} ms")),
+            None if !ordinary => self.tell(&format!("{name}: {status}")),
             None => self.say(&format!("{name}: {status}")),
         }
         Ok(())
+    }
+
+    fn tell(&mut self, text: &str) {
+        self.told = true;
+        self.console.notice(text);
     }
 
     fn say(&self, text: &str) {

@@ -86,8 +86,9 @@ impl Record {
     /// Writes an event; a notice is kept for `status` too.
     pub fn event(&mut self, event: Event) {
         let sequence = self.sequence();
-        if let Event::Notice { text } = &event {
-            self.notices.push(sequence, 1, text.clone());
+        if let Event::Notice { app, text } = &event {
+            let about = app.map_or_else(String::new, |app| format!("app {app}: "));
+            self.notices.push(sequence, 1, about + text);
         }
         self.events.push(sequence, 1, event);
     }
@@ -95,7 +96,13 @@ impl Record {
     /// Tells the operator something.
     pub fn notice(&mut self, text: impl Into<String>) {
         let text = text.into();
-        self.event(Event::Notice { text });
+        self.event(Event::Notice { app: None, text });
+    }
+
+    /// Tells the operator, and whoever waits for the application, something about it.
+    pub fn notice_about(&mut self, app: u64, text: impl Into<String>) {
+        let (app, text) = (Some(app), text.into());
+        self.event(Event::Notice { app, text });
     }
 
     /// Notices, oldest first.
@@ -241,6 +248,7 @@ fn app_of(event: &Event) -> Option<u64> {
         | Event::ProcessStarted { app, .. }
         | Event::ProcessExited { app, .. }
         | Event::AppEnded { app, .. } => Some(*app),
+        Event::Notice { app, .. } => *app,
         _ => None,
     }
 }

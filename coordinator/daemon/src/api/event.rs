@@ -214,6 +214,9 @@ pub enum Event {
     },
     /// Something that the operator should know.
     Notice {
+        /// The application that it is about, if it is about one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        app: Option<u64>,
         /// What, and what to do about it.
         text: String,
     },

@@ -5,6 +5,7 @@
 use super::{Executive, Member, MemberState};
 use crate::{api::Event, install::Program, plan::AppPlan, supervise::Now};
 use satrap_abi::control::ToSatellite;
+use satrap_placement::Refusal;
 use std::{fmt, sync::Arc};
 
 /// Most applications that live, or have somebody who reads their last output, at once.
@@ -113,7 +114,7 @@ impl Executive {
             name: plan.name,
         });
         for warning in plan.warnings {
-            self.record.notice(warning);
+            self.record.notice_about(id, warning);
         }
         self.place_waiting();
         Ok(id)
@@ -152,13 +153,17 @@ impl Executive {
     }
 
     /// One of its processes can go nowhere: an application runs whole or not at all.
-    pub(super) fn unplaceable(&mut self, id: u64, reason: &str) {
-        self.record.notice(format!("app {id}: {reason}"));
+    pub(super) fn unplaceable(&mut self, id: u64, refusals: &[Refusal]) {
+        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        for reason in &reasons {
+            self.record.notice_about(id, reason);
+        }
+        let reason = reasons.join("; ");
         self.note_exit_code(id, 126);
         if let Some(app) = self.apps.get_mut(&id) {
             for member in &mut app.members {
                 if matches!(member.state, MemberState::Waiting(_)) {
-                    member.placement = reason.to_owned();
+                    member.placement.clone_from(&reason);
                 }
             }
         }

@@ -160,6 +160,6 @@ impl Executive {
             "{client} (process {}) cannot bind {}: {reason}",
             bind.process, bind.path
         );
-        self.record.notice(text);
+        self.tell_about(bind.process, text);
     }
 }

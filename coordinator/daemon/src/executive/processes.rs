@@ -146,8 +146,7 @@ impl Executive {
             .collect();
         let plan = satrap_placement::plan(&self.world(), &requests);
         if !plan.refusals.is_empty() {
-            let reasons: Vec<String> = plan.refusals.iter().map(ToString::to_string).collect();
-            return self.unplaceable(app, &reasons.join("; "));
+            return self.unplaceable(app, &plan.refusals);
         }
         let mut placed = Vec::new();
         for decision in &plan.decisions {
@@ -247,19 +246,35 @@ impl Executive {
     }
 
     /// A satellite died under its processes.
-    pub(super) fn processes_orphaned(&mut self, gone: KernelLife) {
+    pub(super) fn processes_orphaned(&mut self, gone: KernelLife, reason: &str) {
         let orphans: Vec<ProcessId> = self
             .members()
             .filter(|(_, member)| member.kernel == Some(gone))
             .map(|(process, _)| process)
             .collect();
         for process in orphans {
-            self.ended(process, ExitStatus::KernelDied);
+            let status = ExitStatus::KernelDied;
+            let words = format!("{status} (/kernel/{}: {reason})", gone.kernel);
+            self.ended_with(process, status, words);
         }
     }
 
-    /// A process has ended, or never began: its names go, and its supervision decides.
+    /// A process has ended, or never began.
     pub(super) fn ended(&mut self, process: ProcessId, status: ExitStatus) {
+        let place = self.processes.get(&process);
+        let app = place.and_then(|(app, _)| self.apps.get(app));
+        let words = match status {
+            // Not by anybody's hand, which would be news.
+            ExitStatus::Killed if app.is_some_and(|app| app.ending) => {
+                "ended with its application".to_owned()
+            }
+            status => status.to_string(),
+        };
+        self.ended_with(process, status, words);
+    }
+
+    /// A process has ended, in these words: its names go, and its supervision decides.
+    fn ended_with(&mut self, process: ProcessId, status: ExitStatus, words: String) {
         let now = self.now;
         let Some((app, index)) = self.processes.remove(&process) else {
             return;
@@ -294,14 +309,13 @@ impl Executive {
             app,
             process: process.0,
             name: name.clone(),
-            status: status.to_string(),
+            status: words,
             code: exit_code(status),
             restart_ms,
         });
         if verdict == Verdict::GiveUp {
-            self.record.notice(format!(
-                "process {name} of app {app} {status}, more than {limit} times in a minute: it stays down"
-            ));
+            let text = format!("{name} {status}, more than {limit} times in a minute: it stays down");
+            self.record.notice_about(app, text);
         }
         if restart_ms.is_none() && !whole_app_ends {
             self.note_exit_code(app, exit_code(status));
@@ -311,6 +325,14 @@ impl Executive {
             self.perform(actions);
         }
         self.settle(app);
+    }
+
+    /// Tells the operator, and whoever waits for the process's application, something about it.
+    pub(super) fn tell_about(&mut self, process: ProcessId, text: String) {
+        match self.processes.get(&process) {
+            Some((app, _)) => self.record.notice_about(*app, text),
+            None => self.record.notice(text),
+        }
     }
 
     /// Processes that have a place, with their ids.

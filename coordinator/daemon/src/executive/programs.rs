@@ -65,11 +65,6 @@ impl Executive {
             .filter(|(_, member)| member.state == MemberState::Repairing && Arc::ptr_eq(&member.program, old))
             .filter_map(|(process, member)| Some((member.kernel?, process)))
             .collect();
-        if let Err(reason) = &result {
-            let path = old.path.display();
-            self.record
-                .notice(format!("{path} could not be compiled again: {reason}"));
-        }
         for (life, process) in waiting {
             match &result {
                 Ok(program) => {
@@ -78,7 +73,11 @@ impl Executive {
                     }
                     self.start(life, process);
                 }
-                Err(_) => self.ended(process, ExitStatus::SpawnFailed(Errno::Invalid)),
+                Err(reason) => {
+                    let path = old.path.display();
+                    self.tell_about(process, format!("{path} could not be compiled again: {reason}"));
+                    self.ended(process, ExitStatus::SpawnFailed(Errno::Invalid));
+                }
             }
         }
     }
@@ -95,11 +94,12 @@ impl Executive {
         member.repaired = true;
         member.state = MemberState::Repairing;
         let program = member.program.clone();
-        self.record.notice(format!(
+        let text = format!(
             "/kernel/{} refused the artifact of {} ({errno}): it is compiled again",
             life.kernel,
             program.path.display()
-        ));
+        );
+        self.tell_about(process, text);
         let asked = |effect: &Effect| matches!(effect, Effect::Repair(other) if Arc::ptr_eq(other, &program));
         if !self.effects.iter().any(asked) {
             self.effects.push(Effect::Repair(program));

@@ -323,7 +323,7 @@ impl Executive {
         if matches!(verdict, Verdict::RestartAt(at) if at <= self.now) {
             self.relaunch(gone);
         }
-        self.processes_orphaned(gone);
+        self.processes_orphaned(gone, reason);
         self.place_waiting();
     }
 
