@@ -23,6 +23,9 @@ const NOT_RUNNING: u8 = 3;
 /// Exit code when the output's reader went away: as after SIGPIPE.
 const PIPE: u8 = 141;
 
+/// How diagnostics of several lines begin, as this command's errors do anyway.
+const DIAGNOSTIC: &str = "error: ";
+
 /// Why a command did not do what was asked.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -82,10 +85,31 @@ impl Failure {
         text
     }
 
-    /// Prints it to standard error.
-    pub fn print(&self, style: Style) {
+    /// The same for a machine: one line of JSON.
+    fn json(&self) -> String {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            error: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            help: Option<&'a str>,
+            code: u8,
+        }
+        let line = Line {
+            error: self.message.trim_end(),
+            help: self.help.as_deref(),
+            code: self.code,
+        };
+        match serde_json::to_string(&line) {
+            Ok(json) if !self.message.is_empty() => json + "\n",
+            _ => String::new(),
+        }
+    }
+
+    /// Prints it to standard error: results, and they alone, go to standard output.
+    pub fn print(&self, style: Style, json: bool) {
+        let text = if json { self.json() } else { self.render(style) };
         // When standard error is closed too, the exit code is all that is left to say it with.
-        let _ = io::stderr().write_all(self.render(style).as_bytes());
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 }
 
@@ -119,7 +143,24 @@ impl From<io::Error> for Failure {
 
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Failure {
-        Failure::new(error.error)
+        match error.error.strip_prefix(DIAGNOSTIC) {
+            // A manifest's diagnostics stand as they are, each with its own help.
+            Some(diagnostics) => Failure::new(diagnostics),
+            None if error.error.contains('\n') => Failure::new(error.error),
+            None => said(&error.error),
+        }
+    }
+}
+
+/// What the command line has to say about itself, without its colours.
+impl From<&clap::Error> for Failure {
+    fn from(error: &clap::Error) -> Failure {
+        let text = error.render().to_string();
+        let text = text.strip_prefix(DIAGNOSTIC).unwrap_or(&text).trim();
+        match text.split_once("\n\n") {
+            Some((what, help)) => Failure::usage(what).help(help),
+            None => Failure::usage(text),
+        }
     }
 }
 
@@ -169,6 +210,28 @@ mod tests {
         assert_eq!(
             failure.render(Style::plain()),
             "error: no coordinator runs on /s\n help: start one with `satrap up`\n"
+        );
+    }
+
+    #[test]
+    fn a_machine_is_told_the_same_in_one_line() {
+        let failure = Failure::from(ApiError::new(404, "there is no `x`; `satrap ps` lists them"));
+        assert_eq!(
+            failure.json(),
+            "{\"error\":\"there is no `x`\",\"help\":\"`satrap ps` lists them\",\"code\":1}\n"
+        );
+        assert_eq!(
+            Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).json(),
+            ""
+        );
+    }
+
+    #[test]
+    fn diagnostics_are_called_errors_once() {
+        let failure = Failure::from(ApiError::new(422, "error: unknown key\n --> a.toml:1:1"));
+        assert_eq!(
+            failure.render(Style::plain()),
+            "error: unknown key\n --> a.toml:1:1\n"
         );
     }
 

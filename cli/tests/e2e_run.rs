@@ -157,6 +157,43 @@ fn a_wrong_manifest_is_shown_with_its_place() {
 }
 
 #[test]
+fn an_application_that_can_go_nowhere_says_why() {
+    let Some(world) = World::new("nowhere") else {
+        return;
+    };
+    let manifest = ECHO.replace("[[process]]", "[[process]]\nplatforms = { riscv64 = 1 }");
+    let manifest = world.application(&manifest, &["echo-service", "echo-client"]);
+    let ended = world.run(&["run", &manifest]);
+    assert_eq!((ended.code, ended.out.as_str()), (126, ""));
+    let said: Vec<&str> = ended.err.lines().collect();
+    assert_eq!(said.len(), 2, "{ended:?}");
+    assert!(
+        said[0].starts_with("satrap: cannot place `service`: it prefers riscv64"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn errors_are_json_where_the_output_is() {
+    let Some(world) = World::new("errors") else { return };
+    let expected = [
+        (&["ps"][..], 3, "no coordinator runs on "),
+        (&["run", "no/such.wasm"], 1, "cannot read no/such.wasm"),
+        (&["run"], 2, "the following required arguments were not provided"),
+    ];
+    for (line, code, error) in expected {
+        let ended = world.run(&[&["--json"], line].concat());
+        assert_eq!((ended.code, ended.out.as_str()), (code, ""), "{ended:?}");
+        let said: Value = serde_json::from_str(&ended.err).expect("one value");
+        assert_eq!(said["code"], code);
+        assert!(
+            said["error"].as_str().is_some_and(|said| said.starts_with(error)),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn place_explains_without_starting_anything() {
     let Some(world) = World::new("place") else { return };
     let manifest = world.application(ECHO, &["echo-service", "echo-client"]);

@@ -136,7 +136,7 @@ fn detached(context: &Context, up: &Up) -> u8 {
     match result {
         Ok(()) => 0,
         Err(failure) => {
-            failure.print(context.err);
+            failure.print(context.err, context.json);
             let code = failure.code();
             // Whoever waited is gone; the log has it too.
             let _ = output::json(&Report::Failed(failure));

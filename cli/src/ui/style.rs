@@ -62,7 +62,6 @@ impl Style {
     }
 
     /// Without colours.
-    #[cfg(test)]
     pub const fn plain() -> Style {
         Style { coloured: false }
     }
