@@ -52,7 +52,11 @@ fn render(names: &[Name], style: Style) -> String {
         table.row([
             name.path.clone().into(),
             optional(Some(name.kernel).filter(|kernel| *kernel != 0)),
-            optional(name.process),
+            match name.process {
+                // A driver in the satellite's kernel.
+                Some(0) => Cell::new("kernel", Colour::Dim),
+                process => optional(process),
+            },
             optional(name.contract_name.as_ref()),
             hash.map_or_else(|| optional(None::<u8>), |hash| Cell::new(hash, Colour::Dim)),
             attributes.join(" ").into(),

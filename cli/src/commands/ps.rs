@@ -64,15 +64,18 @@ fn render(processes: &[Process], style: Style) -> String {
         ("LAST END", Align::Left),
     ]);
     for process in processes {
+        // Of what has no place there are no figures.
+        let placed = !matches!(process.state, ProcessState::Waiting | ProcessState::Exited);
+        let figure = |text: String| optional(placed.then_some(text));
         table.row([
             optional(Some(process.id).filter(|id| *id != 0)),
             full_name(process).into(),
             optional(process.kernel),
             state(process),
             process.priority.into(),
-            process.threads.into(),
-            units::bytes(process.memory).into(),
-            units::duration(Duration::from_nanos(process.cpu_ns)).into(),
+            figure(process.threads.to_string()),
+            figure(units::bytes(process.memory)),
+            figure(units::duration(Duration::from_nanos(process.cpu_ns))),
             units::ms(process.age_ms).into(),
             process.restarts.into(),
             process.exit.clone().unwrap_or_default().into(),
@@ -102,9 +105,9 @@ mod tests {
             ..testing::process(7, 2_500_000_000)
         };
         let expected = "\
-PROCESS  NAME     SATELLITE  STATE    CLASS  THREADS    MEMORY    CPU     AGE  RESTARTS  LAST END
-      7  tool             1  running      1        1   7.0 MiB  2.5 s  1m 01s         0
-      -  app/p12          -  waiting      1        1  12.0 MiB   0 µs  1m 01s         2  trapped: call stack exhausted
+PROCESS  NAME     SATELLITE  STATE    CLASS  THREADS   MEMORY    CPU     AGE  RESTARTS  LAST END
+      7  tool             1  running      1        1  7.0 MiB  2.5 s  1m 01s         0
+      -  app/p12          -  waiting      1        -        -      -  1m 01s         2  trapped: call stack exhausted
 ";
         assert_eq!(render(&[tool, waiting], Style::plain()), expected);
     }

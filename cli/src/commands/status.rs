@@ -17,6 +17,9 @@ use crate::{
 use satrap_coordinator::api::{App, AppState, Control, Kernel, KernelState, Status};
 use std::time::Duration;
 
+/// Ended applications that are shown; `--json` has all that are remembered.
+const ENDED_SHOWN: usize = 5;
+
 /// Shows it.
 pub fn execute(context: &Context) -> Result {
     let client = connect::running(context)?;
@@ -81,7 +84,10 @@ pub fn satellites(status: &Status, style: Style) -> String {
     format!("{line}\n{}", kernels::short(&status.kernels, style))
 }
 
+/// Those that live, and the last that have ended.
 fn applications(apps: &[App], style: Style) -> String {
+    let ended = apps.iter().filter(|app| app.state == AppState::Ended).count();
+    let mut hidden = ended.saturating_sub(ENDED_SHOWN);
     let mut table = Table::new([
         ("APP", Align::Right),
         ("NAME", Align::Left),
@@ -92,6 +98,10 @@ fn applications(apps: &[App], style: Style) -> String {
         ("EXIT", Align::Right),
     ]);
     for app in apps {
+        if app.state == AppState::Ended && hidden > 0 {
+            hidden -= 1;
+            continue;
+        }
         let (state, colour) = match app.state {
             AppState::Running => ("running", Colour::Good),
             AppState::Ending => ("ending", Colour::Warning),
@@ -133,6 +143,21 @@ notices
   ! cores are shared
 ";
         assert_eq!(render(&testing::status(), Style::plain()), expected);
+    }
+
+    #[test]
+    fn of_what_has_ended_only_the_last_is_shown() {
+        let ended = |id| App {
+            state: AppState::Ended,
+            ..testing::app(id, "old", Vec::new())
+        };
+        let apps: Vec<App> = [testing::app(1, "long", Vec::new())]
+            .into_iter()
+            .chain((2..20).map(ended))
+            .collect();
+        let text = applications(&apps, Style::plain());
+        let shown: Vec<&str> = text.lines().skip(1).map(|line| line[..3].trim()).collect();
+        assert_eq!(shown, ["1", "15", "16", "17", "18", "19"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
     style::{Color, Modifier, Style, Stylize},
-    text::{Line, Span},
+    text::{Line, Span, Text},
     widgets::{Block, Borders, Cell, Row, Table, TableState},
 };
 use satrap_coordinator::api::{Kernel, KernelState, ProcessState};
@@ -166,17 +166,16 @@ impl View {
 
     fn draw_processes(&mut self, frame: &mut Frame<'_>, area: Rect) {
         let rows: Vec<Row<'_>> = self.rates.processes.iter().map(process).collect();
-        let widths = [8, 32, 9, 9, 7, 10, 8].map(Constraint::Max);
-        let table = Table::new(rows, widths)
-            .header(headings([
-                "PROCESS",
-                "NAME",
-                "SATELLITE",
-                "STATE",
-                "CPU",
-                "MEMORY",
-                "THREADS",
-            ]))
+        let columns = [
+            figure("PROCESS", 7),
+            words("NAME", 32),
+            figure("SATELLITE", 9),
+            words("STATE", 8),
+            figure("CPU", 6),
+            figure("MEMORY", 9),
+            figure("THREADS", 7),
+        ];
+        let table = table(columns, rows)
             .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED))
             .block(title(format!(" processes: {} ", self.rates.processes.len())));
         self.table.select(self.place());
@@ -190,19 +189,16 @@ impl View {
             Some(place) => format!(" channels of {} ", self.rates.processes[place].name),
             None => format!(" channels: {} ", rows.len()),
         };
-        let widths = [28, 20, 10, 9, 10, 12, 9].map(Constraint::Max);
-        let table = Table::new(rows, widths)
-            .header(headings([
-                "PROCESS",
-                "CHANNEL",
-                "SATELLITES",
-                "SENT/s",
-                "RECEIVED/s",
-                "BYTES/s",
-                "COPIES/s",
-            ]))
-            .block(title(whose));
-        frame.render_widget(table, area);
+        let columns = [
+            words("PROCESS", 32),
+            words("CHANNEL", 20),
+            figure("SATELLITES", 10),
+            figure("SENT/s", 8),
+            figure("RECEIVED/s", 10),
+            figure("BYTES/s", 10),
+            figure("COPIES/s", 8),
+        ];
+        frame.render_widget(table(columns, rows).block(title(whose)), area);
     }
 }
 
@@ -213,8 +209,28 @@ fn title(text: String) -> Block<'static> {
         .title(text.bold())
 }
 
-fn headings<const N: usize>(words: [&'static str; N]) -> Row<'static> {
-    Row::new(words.map(Cell::from)).style(Style::new().dim())
+/// A column's heading and width.
+type Column = (Cell<'static>, Constraint);
+
+/// A column of words, which gives way where the screen is narrow.
+fn words(heading: &'static str, width: u16) -> Column {
+    (heading.into(), Constraint::Max(width))
+}
+
+/// A column of figures. Its cells are [`number`]s.
+fn figure(heading: &'static str, width: u16) -> Column {
+    (number(heading), Constraint::Length(width))
+}
+
+fn number(text: impl Into<String>) -> Cell<'static> {
+    Cell::from(Text::from(text.into()).right_aligned())
+}
+
+fn table<'a, const N: usize>(columns: [Column; N], rows: Vec<Row<'a>>) -> Table<'a> {
+    let (headings, widths): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    Table::new(rows, widths)
+        .header(Row::new(headings).style(Style::new().dim()))
+        .column_spacing(2)
 }
 
 /// A line with a bar, such as `1  ███░░░  50 %  cpus 0-3  3 processes`.
@@ -257,29 +273,34 @@ fn process(process: &ProcessRate) -> Row<'_> {
         ProcessState::Exited => "exited".dim(),
     };
     Row::new([
-        Cell::from(process.id.to_string()),
+        number(process.id.to_string()),
         Cell::from(process.name.as_str()),
-        Cell::from(process.kernel.map_or("-".to_owned(), |kernel| kernel.to_string())),
+        number(process.kernel.map_or("-".to_owned(), |kernel| kernel.to_string())),
         Cell::from(state),
-        Cell::from(units::percent(process.cpu)),
-        Cell::from(units::bytes(process.memory)),
-        Cell::from(process.threads.to_string()),
+        number(units::percent(process.cpu)),
+        number(units::bytes(process.memory)),
+        number(process.threads.to_string()),
     ])
 }
 
 fn channel(channel: &ChannelRate) -> Row<'_> {
+    // An end that came in a message has no name.
+    let name = match channel.name.as_str() {
+        "" => "-",
+        name => name,
+    };
     let name = match channel.endpoints {
-        1 => channel.name.clone(),
-        several => format!("{} ×{several}", channel.name),
+        1 => name.to_owned(),
+        several => format!("{name} ×{several}"),
     };
     Row::new([
         Cell::from(channel.process_name.as_str()),
         Cell::from(name),
-        Cell::from(format!("{} → {}", channel.kernel, channel.peer)),
-        Cell::from(units::count(channel.sent)),
-        Cell::from(units::count(channel.received)),
-        Cell::from(units::bytes(channel.bytes as u64)),
-        Cell::from(units::count(channel.copies)),
+        number(format!("{} → {}", channel.kernel, channel.peer)),
+        number(units::count(channel.sent)),
+        number(units::count(channel.received)),
+        number(units::bytes(channel.bytes as u64)),
+        number(units::count(channel.copies)),
     ])
 }
 
@@ -320,9 +341,17 @@ satrap top  q quit  ↑↓ select  esc all  s sort (by CPU and messages)
  processes: 3 ──────────────────────────────────────────────────────────────────────────────────────
 ";
         assert!(screen.starts_with(expected), "{screen}");
-        assert!(screen.contains("7        app/p7"), "{screen}");
+        let lines: Vec<Vec<&str>> = screen
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
         assert!(
-            screen.contains("store ×2             1 → 2      15        0"),
+            lines.iter().any(|line| line.starts_with(&["7", "app/p7"])),
+            "{screen}"
+        );
+        let store = ["store", "×2", "1", "→", "2", "15", "0"];
+        assert!(
+            lines.iter().any(|line| line.get(1..8) == Some(&store)),
             "{screen}"
         );
     }
