@@ -17,10 +17,14 @@ use std::{
     io::{Cursor, Write},
     net::TcpStream,
     path::Path,
+    process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
+
+/// How long anything may take that must happen.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A machine's satellites are pinned to all its CPUs: two machines at a time would only be slow.
 static TURN: Mutex<()> = Mutex::new(());
@@ -241,6 +245,50 @@ fn without_its_decoder_the_service_says_so_and_with_a_new_one_it_goes_on() {
     };
     control.run(request, &mut |_| Flow::Continue).unwrap();
     agrees(large, &connection.decode(&large.bytes).unwrap());
+}
+
+#[test]
+fn a_front_end_whose_satellite_dies_listens_again() {
+    let Some(stage) = stage(2) else { return };
+    let (service, machine) = (&stage.service, &stage.machine);
+    let place = service.placed().iter().find(|placed| placed.name == "front");
+    let place = place.expect("it was placed").kernel;
+    let kernels = machine.control().kernels().unwrap();
+    let kernel = kernels.iter().find(|kernel| kernel.id == place).unwrap();
+    let pid = kernel.pid.unwrap().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-9", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+
+    let ended = |event: &Event| matches!(event, Event::ProcessExited { name, .. } if name == "front");
+    let ended = service
+        .await_event(PATIENCE, ended)
+        .expect("it dies with its satellite");
+    let Event::ProcessExited {
+        status, restart_ms, ..
+    } = ended
+    else {
+        unreachable!("it was asked for")
+    };
+    assert!(status.contains(&format!("/kernel/{place}")), "{status}");
+    assert!(restart_ms.is_some());
+    let listens = |event: &Event| matches!(event, Event::Output { name, .. } if name == "front");
+    let line = service
+        .await_event(PATIENCE, listens)
+        .expect("it is started again");
+    let Event::Output { data, .. } = line else {
+        unreachable!("it was asked for")
+    };
+    let line = String::from_utf8_lossy(data.bytes()).into_owned();
+    // The system chooses again, because the port was left to it.
+    let port = line.trim().rsplit(' ').next().and_then(|port| port.parse().ok());
+    let mut connection = Connection::open(port.expect(&line)).unwrap();
+    let file = &pictures(1, 320)[0];
+    agrees(file, &connection.decode(&file.bytes).unwrap());
 }
 
 #[test]
