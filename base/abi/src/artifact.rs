@@ -33,7 +33,7 @@ pub const ARTIFACT_MAX: usize = 512 << 20;
 pub const NATIVE_ALIGN: usize = 64 << 10;
 
 /// Raised whenever the rewrite or the artifact changes in a way that makes cached artifacts stale.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
 
 /// The key with which the coordinator authenticates artifacts.
 pub type Key = [u8; 32];

@@ -29,6 +29,14 @@ impl Waiting {
         self.0.store(false, Ordering::Relaxed);
     }
 
+    /// The waker, after its change: whether somebody waits. The waker withdraws it for those that it wakes.
+    #[inline]
+    pub fn is_announced(&self) -> bool {
+        // SYNC POINT wait-look: pairs with wait-announce.
+        fence(Ordering::SeqCst);
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// The waker, after its change: whether the waiter must be woken. True for one waker only.
     #[inline]
     pub fn take(&self) -> bool {

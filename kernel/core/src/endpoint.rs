@@ -166,7 +166,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// As there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(&mut self, into: &mut Message) -> Result<(), Errno> {
         if let Some(stashed) = self.stash.take() {
             *into = *stashed;
@@ -279,6 +279,12 @@ impl Endpoint {
     /// Whether it may travel to another process: one with a pool may not, for the pool is mapped.
     pub(crate) fn may_move(&self) -> bool {
         self.pool.is_none() && self.inbox.pool.lock().is_none()
+    }
+
+    /// It goes to another owner: whoever waits on it here must look again.
+    pub(crate) fn hand_over(&self) {
+        self.inbox.arrived.hand_over();
+        self.room().hand_over();
     }
 
     /// The peer's kernel, if the channel is remote.

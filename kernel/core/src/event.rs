@@ -1,71 +1,81 @@
 //! Something that tasks wait for and any other makes happen. No wake-up is lost: see `satrap_sync::Waiting`.
 //!
 //! Waking too often is harmless, for everyone who waits looks again. One waiter is the rule; it keeps its place
-//! between two waits, so that waiting costs no reference count.
+//! between two waits, so that waiting again costs neither a reference count nor a lock.
 
 use alloc::vec::Vec;
 use core::task::Waker;
-use satrap_sync::{SpinLock, Waiting};
+use satrap_sync::{AtomicUsize, Ordering, SpinLock, Waiting};
 
 /// A wait queue.
 #[derive(Default)]
 pub(crate) struct Event {
     waiting: Waiting,
+    /// Whose place the first is: the address of its waker's data; 0 while it is nobody's.
+    first: AtomicUsize,
     waiters: SpinLock<Waiters>,
 }
 
 #[derive(Default)]
 struct Waiters {
     first: Option<Waker>,
-    first_waits: bool,
     more: Vec<Waker>,
 }
 
 impl Event {
     /// The waiter, before it looks once more and then sleeps.
+    #[inline]
     pub(crate) fn announce(&self, waker: &Waker) {
-        self.waiters.lock().add(waker);
         self.waiting.announce();
+        if self.first.load(Ordering::Relaxed) != waker.data().addr() {
+            self.add(waker);
+            // A signal may have come before the waiter had its place: it found nobody.
+            self.waiting.announce();
+        }
+    }
+
+    #[inline(never)]
+    fn add(&self, waker: &Waker) {
+        let mut waiters = self.waiters.lock();
+        if waiters.first.is_none() {
+            waiters.first = Some(waker.clone());
+            self.first.store(waker.data().addr(), Ordering::Relaxed);
+        } else if !waiters.more.iter().any(|other| other.will_wake(waker)) {
+            waiters.more.push(waker.clone());
+        }
     }
 
     /// It has happened: wakes everyone who waits.
     #[inline]
     pub(crate) fn signal(&self) {
-        if self.waiting.take() {
-            self.waiters.lock().wake();
+        if self.waiting.is_announced() {
+            self.wake();
         }
+    }
+
+    fn wake(&self) {
+        let mut waiters = self.waiters.lock();
+        // Whoever announces itself again from here on is woken below, or comes after.
+        self.waiting.withdraw();
+        if let Some(first) = &waiters.first {
+            first.wake_by_ref();
+        }
+        waiters.more.drain(..).for_each(Waker::wake);
+    }
+
+    /// What is waited for goes to other hands: wakes everyone, so that they see it, and forgets them.
+    pub(crate) fn hand_over(&self) {
+        self.wake();
+        self.clear();
     }
 
     /// Nobody will wait any more: the wakers, and what hangs from them, are given up.
     pub(crate) fn clear(&self) {
-        let waiters = core::mem::take(&mut *self.waiters.lock());
+        let mut waiters = self.waiters.lock();
+        self.first.store(0, Ordering::Relaxed);
+        let left = core::mem::take(&mut *waiters);
         drop(waiters);
-    }
-}
-
-impl Waiters {
-    fn add(&mut self, waker: &Waker) {
-        match &self.first {
-            Some(first) if first.will_wake(waker) => self.first_waits = true,
-            Some(_) if self.first_waits => {
-                if !self.more.iter().any(|other| other.will_wake(waker)) {
-                    self.more.push(waker.clone());
-                }
-            }
-            _ => {
-                self.first = Some(waker.clone());
-                self.first_waits = true;
-            }
-        }
-    }
-
-    fn wake(&mut self) {
-        if core::mem::take(&mut self.first_waits)
-            && let Some(first) = &self.first
-        {
-            first.wake_by_ref();
-        }
-        self.more.drain(..).for_each(Waker::wake);
+        drop(left);
     }
 }
 

@@ -39,6 +39,7 @@ pub enum Step {
 /// The executor of one CPU; driven by its thread of control.
 pub struct Executor<P: Platform> {
     satellite: Arc<Satellite<P>>,
+    cpu: Arc<Cpu<P>>,
     index: usize,
     links: Links,
     links_version: u64,
@@ -52,6 +53,7 @@ impl<P: Platform> Executor<P> {
     pub fn new(satellite: Arc<Satellite<P>>, index: usize) -> Executor<P> {
         let links_version = u64::MAX;
         Executor {
+            cpu: satellite.cpus[index].clone(),
             satellite,
             index,
             links: Links::from([]),
@@ -62,7 +64,7 @@ impl<P: Platform> Executor<P> {
     }
 
     fn cpu(&self) -> &Cpu<P> {
-        &self.satellite.cpus[self.index]
+        &self.cpu
     }
 
     /// CPU 0 answers the doorbells of the whole satellite.

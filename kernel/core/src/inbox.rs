@@ -70,7 +70,7 @@ impl Inbox {
     }
 
     /// The consumer: puts the next message into `into`, or learns why none will come.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&self, ring: &mut LocalReceiver, into: &mut Message) -> Result<(), Errno> {
         if self.next(ring, into)? {
             return Ok(());

@@ -112,6 +112,7 @@ impl Message {
     #[inline(always)]
     pub(crate) fn begin(&mut self, tag: u16, inline_len: u8) {
         self.frame.array_mut()[0] = u64::from(tag) << TAG | u64::from(inline_len) << INLINE_LEN;
+        self.cargo = None;
     }
 
     #[inline(always)]

@@ -34,7 +34,7 @@ const SERVICES_MAX: u32 = 1 << 16;
 pub struct Satellite<P: Platform> {
     platform: Arc<P>,
     pub(crate) kernel: KernelId,
-    pub(crate) cpus: Box<[Cpu<P>]>,
+    pub(crate) cpus: Box<[Arc<Cpu<P>>]>,
     pub(crate) rmp: Arc<Rmp>,
     pub(crate) requests: Requests,
     programs: SpinLock<BTreeMap<Digest, ProgramOf<P>>>,
@@ -51,7 +51,7 @@ impl<P: Platform> Satellite<P> {
         let started = platform.now();
         let satellite = Arc::new(Satellite {
             kernel,
-            cpus: (0..platform.cpus()).map(|_| Cpu::new()).collect(),
+            cpus: (0..platform.cpus()).map(|_| Arc::new(Cpu::new())).collect(),
             rmp: Rmp::new(ExchangeHeap::new(heap)),
             requests: Requests::default(),
             programs: SpinLock::default(),
@@ -439,7 +439,7 @@ impl<P: Platform> Satellite<P> {
     /// Its figures.
     pub fn stats(&self) -> KernelStats {
         let processes: Vec<_> = self.processes.lock().values().cloned().collect();
-        let sum = |of: fn(&Cpu<P>) -> u64| self.cpus.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&Cpu<P>) -> u64| self.cpus.iter().map(|cpu| of(cpu)).sum::<u64>();
         let now = self.platform.now();
         let ticks = self.platform.ticks();
         // A thread that has run alone for long has not been charged since it was dispatched.

@@ -41,61 +41,85 @@ impl<P: Platform> CallContext<P> {
 
     #[inline(always)]
     pub(super) fn send_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
-        let mut message = Message::default();
-        let lifted = match self.load(pointer, endpoint, &mut message) {
-            Ok(lifted) => lifted,
-            Err(errno) => return Ok(errno.to_result()),
+        let mut message = self.message();
+        let sent = match self.load(pointer, endpoint, &mut message) {
+            Ok(lifted) => {
+                let sent = self.send_waiting(endpoint, &mut message, deadline);
+                self.settle(&lifted, &mut message);
+                sent
+            }
+            Err(errno) => Ok(errno.to_result()),
         };
-        let sent = self.send_waiting(endpoint, &mut message, deadline);
-        self.settle(&lifted, &mut message);
+        self.keep(message);
         sent
     }
 
+    #[inline(always)]
     fn send_waiting(&self, endpoint: u32, message: &mut Message, deadline: u64) -> Call {
-        let mut look = |waker: Option<&Waker>| {
-            let mut table = self.process.table.lock();
-            let end = &mut table.endpoint(endpoint)?.endpoint;
-            match (end.try_send(message), waker) {
-                (Err(Errno::WouldBlock), Some(waker)) => {
-                    end.room().announce(waker);
-                    end.try_send(message)
-                }
-                (sent, _) => sent,
-            }
-        };
         // Nearly always there is room at once.
-        match look(None) {
-            Err(Errno::WouldBlock) => Ok(done(self.wait_until(deadline, look)?)),
-            sent => Ok(done(sent)),
+        let first = self.try_send(endpoint, message);
+        if first != Err(Errno::WouldBlock) {
+            return Ok(done(first));
         }
+        self.send_later(endpoint, message, deadline)
+    }
+
+    #[inline(always)]
+    fn try_send(&self, endpoint: u32, message: &mut Message) -> Result<(), Errno> {
+        let mut table = self.process.table.lock();
+        table.endpoint(endpoint)?.endpoint.try_send(message)
+    }
+
+    #[inline(never)]
+    fn send_later(&self, endpoint: u32, message: &mut Message, deadline: u64) -> Call {
+        let look = |waker: Option<&Waker>| {
+            if let Some(waker) = waker {
+                let mut table = self.process.table.lock();
+                table.endpoint(endpoint)?.endpoint.room().announce(waker);
+            }
+            self.try_send(endpoint, message)
+        };
+        Ok(done(self.wait_until(deadline, look)?))
     }
 
     #[inline(always)]
     pub(super) fn receive_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
-        let mut message = Message::default();
-        let look = |waker: Option<&Waker>| {
-            let mut table = self.process.table.lock();
-            let end = &mut table.endpoint(endpoint)?.endpoint;
-            match (end.receive(&mut message), waker) {
-                (Err(Errno::WouldBlock), Some(waker)) => {
-                    end.arrived().announce(waker);
-                    end.receive(&mut message)?;
-                }
-                (received, _) => received?,
-            }
-            let stored = self.store(&mut table, endpoint, &mut message, pointer);
-            if stored.is_err()
-                && let Ok(held) = table.endpoint(endpoint)
-            {
-                held.endpoint.put_back(&mut message);
-            }
-            stored
-        };
+        let mut message = self.message();
+        let look = |waker: Option<&Waker>| self.try_receive(endpoint, pointer, &mut message, waker);
         let received = self.wait_until(deadline, look)?;
+        self.keep(message);
         if received == Err(Errno::WouldBlock) || received.is_ok() {
             return Ok(done(received));
         }
         self.blame(endpoint, received)
+    }
+
+    /// Receives a message into guest memory. If there is none and a waker is given, leaves it with the endpoint
+    /// and looks once more.
+    #[inline(always)]
+    fn try_receive(
+        &self,
+        endpoint: u32,
+        pointer: u32,
+        message: &mut Message,
+        mut waker: Option<&Waker>,
+    ) -> Result<(), Errno> {
+        let mut table = self.process.table.lock();
+        let end = &mut table.endpoint(endpoint)?.endpoint;
+        // One place that receives, so that all of it is compiled into this function.
+        loop {
+            match (end.receive(message), waker.take()) {
+                (Err(Errno::WouldBlock), Some(waker)) => end.arrived().announce(waker),
+                (received, _) => break received?,
+            }
+        }
+        let stored = self.store(&mut table, endpoint, message, pointer);
+        if stored.is_err()
+            && let Ok(held) = table.endpoint(endpoint)
+        {
+            held.endpoint.put_back(message);
+        }
+        stored
     }
 
     /// A guest that waits for a message while the contract says that it must send would wait for ever: that is

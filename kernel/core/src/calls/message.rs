@@ -118,7 +118,10 @@ impl Lifted {
 fn capability(handle: Handle) -> Result<Capability, Handle> {
     match handle {
         Handle::Block(block, None) => Ok(Capability::Block(block)),
-        Handle::Endpoint(held) if held.endpoint.may_move() => Ok(Capability::Endpoint(held.endpoint)),
+        Handle::Endpoint(held) if held.endpoint.may_move() => {
+            held.endpoint.hand_over();
+            Ok(Capability::Endpoint(held.endpoint))
+        }
         other => Err(other),
     }
 }

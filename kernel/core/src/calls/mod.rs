@@ -16,13 +16,14 @@ use crate::{
     cpu::Patience,
     engine::{Access, Call, Calls, End, Engine, Resume},
     event::Event,
+    message::Message,
     platform::Platform,
     process::Process,
     satellite::Satellite,
     task::Task,
 };
-use alloc::{sync::Arc, vec, vec::Vec};
-use core::task::Waker;
+use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
+use core::{cell::Cell, task::Waker};
 use satrap_abi::{
     Digest, Errno, ExitStatus,
     control::{Stream, ToCoordinator},
@@ -40,6 +41,9 @@ pub struct CallContext<P: Platform> {
     task: Arc<Task<P>>,
     waker: Waker,
     thread: u32,
+    /// The message that the thread sends or receives: made once, because clearing one takes longer than
+    /// filling it.
+    message: Cell<Option<Box<Message>>>,
 }
 
 impl<P: Platform> CallContext<P> {
@@ -56,7 +60,19 @@ impl<P: Platform> CallContext<P> {
             task: task.clone(),
             waker,
             thread,
+            message: Cell::default(),
         }
+    }
+
+    /// The thread's place for a message. Give it back with [`CallContext::keep`].
+    #[inline(always)]
+    fn message(&self) -> Box<Message> {
+        self.message.take().unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn keep(&self, message: Box<Message>) {
+        self.message.set(Some(message));
     }
 
     /// Gives the CPU away until something wakes the thread; it looks again then.
@@ -76,24 +92,18 @@ impl<P: Platform> CallContext<P> {
         deadline: u64,
         mut look: impl FnMut(Option<&Waker>) -> Result<T, Errno>,
     ) -> Result<Result<T, Errno>, End> {
-        if deadline == 0 {
-            return Ok(look(None));
-        }
-        if self.polls() {
-            match look(None) {
-                Err(Errno::WouldBlock) => {}
-                done => return Ok(done),
-            }
-            if let Some(done) = self.poll_for(&mut look) {
-                return Ok(done);
-            }
-        }
+        let mut polls = self.polls();
+        // One place that looks, so that all of it is compiled into this function.
         loop {
-            match look(Some(&self.waker)) {
-                Err(Errno::WouldBlock) => {}
+            match look((!polls && deadline != 0).then_some(&self.waker)) {
+                Err(Errno::WouldBlock) if deadline != 0 => {}
                 done => return Ok(done),
             }
-            if self.sleep(deadline)? {
+            if core::mem::take(&mut polls) {
+                if let Some(done) = self.poll_for(&mut look) {
+                    return Ok(done);
+                }
+            } else if self.sleep(deadline)? {
                 return Ok(Err(Errno::TimedOut));
             }
         }
@@ -130,9 +140,10 @@ impl<P: Platform> CallContext<P> {
 
     /// While nothing else can run here, looks for a while before it gives the CPU away: what comes from another
     /// CPU or satellite is then met by a thread that is still on its stack. `None` if nothing came.
+    #[inline(never)]
     fn poll_for<T>(
         &self,
-        look: &mut impl FnMut(Option<&Waker>) -> Result<T, Errno>,
+        look: &mut dyn FnMut(Option<&Waker>) -> Result<T, Errno>,
     ) -> Option<Result<T, Errno>> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
