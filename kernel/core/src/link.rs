@@ -1,7 +1,7 @@
 //! The kernel's side of a link to one peer satellite: frames out, frames in, and the blocks that the peer has
 //! been lent until it has copied them (Helios §3.6).
 
-use crate::{heap::Block, pool::Pool, slab::Slab};
+use crate::{heap::Block, pool::Pool, rmp::RemoteEnd, slab::Slab};
 use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc};
 use satrap_abi::{KernelId, Slot};
 use satrap_link::{Doorbell, Frame, FrameReceiver, FrameSender};
@@ -47,10 +47,29 @@ pub(crate) struct Link {
 
 /// What a peer may read in this satellite's exchange heap.
 pub(crate) enum Loan {
-    /// A block, until the peer has copied it.
-    Block { _block: Block },
+    /// A block, until the peer has copied it; the channel on which it went is told then.
+    Block { _lent: Lent },
     /// A pool, until the peer's consumer has unmapped it.
     Pool { _pool: Arc<Pool> },
+}
+
+/// A block on loan. Dropping it makes room in the channel's window.
+pub(crate) struct Lent {
+    block: Block,
+    sender: Arc<RemoteEnd>,
+}
+
+impl Lent {
+    pub(crate) fn new(block: Block, sender: Arc<RemoteEnd>) -> Lent {
+        sender.lent(block.footprint());
+        Lent { block, sender }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.sender.regained(self.block.footprint());
+    }
 }
 
 struct Outbound {

@@ -51,6 +51,7 @@ impl<P: Platform> CallContext<P> {
             Err(errno) => Ok(errno.to_result()),
         };
         self.keep(message);
+        self.attend();
         sent
     }
 

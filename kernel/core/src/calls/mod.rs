@@ -31,6 +31,8 @@ use satrap_abi::{
 };
 use satrap_sync::{Ordering, relax};
 
+/// Messages that a thread sends between two looks at the links.
+const ATTEND_EVERY: u32 = 8;
 /// Most random bytes that one call gives.
 const RANDOM_MAX: u32 = 64 << 10;
 
@@ -44,6 +46,8 @@ pub struct CallContext<P: Platform> {
     /// The message that the thread sends or receives: made once, because clearing one takes longer than
     /// filling it.
     message: Cell<Option<Box<Message>>>,
+    /// Messages sent since the thread last looked at the links.
+    unattended: Cell<u32>,
 }
 
 impl<P: Platform> CallContext<P> {
@@ -61,6 +65,7 @@ impl<P: Platform> CallContext<P> {
             waker,
             thread,
             message: Cell::default(),
+            unattended: Cell::default(),
         }
     }
 
@@ -170,6 +175,30 @@ impl<P: Platform> CallContext<P> {
         }
         cpu.polled.store(true, Ordering::Relaxed);
         None
+    }
+
+    /// After a message was sent: looks at the links now and then. Who sends much is answered much (credits,
+    /// loans that come back), and the peers need not ring for it.
+    #[inline(always)]
+    fn attend(&self) {
+        let unattended = self.unattended.get() + 1;
+        self.unattended.set(unattended);
+        if unattended >= ATTEND_EVERY {
+            self.unattended.set(0);
+            if self.satellite.rmp.has_links() {
+                self.look_at_links();
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_links(&self) {
+        let cpu = &self.satellite.cpus[self.task.cpu()];
+        cpu.looks.store(true, Ordering::Relaxed);
+        let (_, links) = self.satellite.rmp.links();
+        for link in links.iter() {
+            self.satellite.poll_link(link);
+        }
     }
 
     /// Waits for one event.

@@ -164,6 +164,7 @@ impl Rmp {
             cargo: SpinLock::new(None),
             credits: AtomicU32::new(CHANNEL_DEPTH),
             room: Event::default(),
+            on_loan: AtomicU64::new(0),
             refused: AtomicU32::new(0),
             pool: SpinLock::new(None),
         });

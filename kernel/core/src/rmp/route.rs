@@ -10,7 +10,7 @@ use super::{
 use crate::{
     event::Event,
     inbox::code,
-    link::{Link, Loan},
+    link::{Lent, Link, Loan},
     message::{Capability, Message},
     pool::Pool,
 };
@@ -41,6 +41,9 @@ impl RemoteRoute {
         let Some(link) = self.link().filter(|_| peer != 0) else {
             return Err(Errno::WouldBlock);
         };
+        if message.cargo.is_some() && !end.has_window() {
+            return Err(Errno::WouldBlock);
+        }
         let spend = |credits: u32| credits.checked_sub(1);
         if end
             .credits
@@ -96,7 +99,9 @@ impl RemoteRoute {
             Capability::Block(block) => {
                 let place = pack_place(block.offset(), block.len());
                 let slot = link
-                    .lend(Loan::Block { _block: block })
+                    .lend(Loan::Block {
+                        _lent: Lent::new(block, self.end.clone()),
+                    })
                     .map_err(|_| Errno::LimitReached)?;
                 Ok(alloc::vec![
                     header(kind::BLOCK, 0, position),
