@@ -22,6 +22,8 @@ use satrap_sync::{Ordering, relax};
 const LINK_GRACE: u64 = 1_000_000;
 /// How long a doorbell may stay unanswered before it is rung again, in ns.
 pub(crate) const DOORBELL_PATIENCE: u64 = 20_000_000;
+/// Ticks between two looks at the links while tasks follow each other: one to four microseconds.
+const LOOK_EVERY: u64 = 4_000;
 /// How long a queued task waits behind a running one before an idle CPU takes it over, in ns.
 const STEAL_AFTER: u64 = 50_000;
 
@@ -46,6 +48,8 @@ pub struct Executor<P: Platform> {
     attention: Attention,
     /// When the task that the last step ran paused, in ticks; 0 if it ran none.
     paused_at: u64,
+    /// When this CPU last looked at the links, in ticks.
+    looked_at: u64,
 }
 
 impl<P: Platform> Executor<P> {
@@ -60,6 +64,7 @@ impl<P: Platform> Executor<P> {
             links_version,
             attention: Attention::Polling,
             paused_at: 0,
+            looked_at: 0,
         }
     }
 
@@ -90,7 +95,7 @@ impl<P: Platform> Executor<P> {
         if self.cpu().timers.next().is_some() {
             self.fire_timers();
         }
-        let received = self.poll_links();
+        let received = self.links_are_due() && self.poll_links();
         if let Some(task) = self.cpu().pop(|| self.begins_at()) {
             self.run_task(task);
             return Step::Ran;
@@ -124,6 +129,16 @@ impl<P: Platform> Executor<P> {
     fn fire_timers(&self) {
         let now = self.cpu().look_at_clock(self.satellite.platform());
         self.cpu().timers.fire(now);
+    }
+
+    /// Between tasks that follow each other closely the links are looked at now and then.
+    #[inline]
+    fn links_are_due(&mut self) -> bool {
+        let due = self.cpu().ready() == 0 || self.paused_at.wrapping_sub(self.looked_at) > LOOK_EVERY;
+        if due {
+            self.looked_at = self.paused_at;
+        }
+        due
     }
 
     /// Takes in what the links brought. Returns whether there was anything.

@@ -36,6 +36,8 @@ pub(crate) struct Link {
     pub(crate) kernel: KernelId,
     pub(crate) generation: u32,
     outbound: SpinLock<Outbound>,
+    /// Whether frames wait for room in the ring.
+    backlogged: AtomicBool,
     inbound: SpinLock<Box<dyn FrameReceiver + Send>>,
     doorbell: Box<dyn Doorbell + Send + Sync>,
     pub(crate) heap: Region,
@@ -89,6 +91,7 @@ impl Link {
                 ring: parts.sender,
                 backlog: VecDeque::new(),
             }),
+            backlogged: AtomicBool::new(false),
             inbound: SpinLock::new(parts.receiver),
             doorbell: parts.doorbell,
             heap: parts.heap,
@@ -121,20 +124,27 @@ impl Link {
         for frame in frames {
             outbound.append(frame);
         }
+        if !outbound.backlog.is_empty() {
+            self.backlogged.store(true, Ordering::Relaxed);
+        }
         drop(outbound);
         self.doorbell.notify();
     }
 
     /// Moves what waited for room into the ring. Returns whether anything still waits.
+    #[inline]
     pub(crate) fn flush(&self) -> bool {
+        self.backlogged.load(Ordering::Relaxed) && self.flush_backlog()
+    }
+
+    #[cold]
+    fn flush_backlog(&self) -> bool {
         let Some(mut outbound) = self.outbound.try_lock() else {
             return true;
         };
-        if outbound.backlog.is_empty() {
-            return false;
-        }
         let moved = outbound.flush();
         let waits = !outbound.backlog.is_empty();
+        self.backlogged.store(waits, Ordering::Relaxed);
         drop(outbound);
         if moved {
             self.doorbell.notify();

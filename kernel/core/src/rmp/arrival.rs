@@ -103,7 +103,9 @@ fn on_message(end: &RemoteEnd, frame: &Frame) -> Result<(), LinkFault> {
     let Some(mut message) = Message::arrived(frame) else {
         return fault("message of another length than its header says");
     };
-    message.cargo = end.cargo.lock().take();
+    if message.named_handles() > 0 {
+        message.cargo = end.cargo.lock().take();
+    }
     if message.handle_count() != message.named_handles() {
         return fault("message without the capabilities it names");
     }

@@ -29,6 +29,7 @@ use crate::{
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
 use core::{future::Future, pin::Pin};
 use frames::bytes_to_words;
+use once_cell::race::OnceBox;
 use satrap_abi::{ChannelId, Digest, Errno, KernelId, Slot, limits::CHANNEL_DEPTH};
 use satrap_sync::{AtomicU32, AtomicU64, Ordering, SpinLock};
 use satrap_table::{Side, Table};
@@ -154,7 +155,7 @@ impl Rmp {
     ) -> Result<(ChannelId, Arc<RemoteEnd>, Box<Endpoint>), Errno> {
         let (ring, consumer, inbox) = direction();
         let end = Arc::new(RemoteEnd {
-            link: SpinLock::new(None),
+            link: OnceBox::new(),
             peer: AtomicU64::new(0),
             contract: contract.clone(),
             sender: side.peer(),

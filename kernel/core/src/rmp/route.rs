@@ -27,8 +27,9 @@ pub(crate) struct RemoteRoute {
 }
 
 impl RemoteRoute {
-    fn link(&self) -> Option<Arc<Link>> {
-        self.end.link.lock().clone()
+    #[inline]
+    fn link(&self) -> Option<&Arc<Link>> {
+        self.end.link.get()
     }
 
     /// Sends a message; on error it stays whole. `next` is the protocol's state after it.
@@ -63,7 +64,7 @@ impl RemoteRoute {
             return Err(errno);
         }
         end.state.store(u32::from(next), Ordering::Relaxed);
-        self.send_with_cargo(&link, peer, message)
+        self.send_with_cargo(link, peer, message)
     }
 
     /// Blocks that still lie with a third satellite come here first.

@@ -12,6 +12,7 @@ use crate::{
     pool::Pool,
 };
 use alloc::{boxed::Box, string::String, sync::Arc};
+use once_cell::race::OnceBox;
 use satrap_abi::{
     ChannelId, Errno,
     limits::{CHANNEL_DEPTH, HANDLES_MAX},
@@ -26,7 +27,8 @@ const WINDOW: u64 = 4 << 20;
 
 /// A shadow endpoint: what this satellite knows of a channel's other side.
 pub(crate) struct RemoteEnd {
-    pub(super) link: SpinLock<Option<Arc<Link>>>,
+    /// The link that it is over, once that is known; it never changes.
+    pub(super) link: OnceBox<Arc<Link>>,
     /// The other side's [`ChannelId`], packed; 0 until it is known.
     pub(super) peer: AtomicU64,
     pub(super) contract: Arc<Table>,
@@ -49,21 +51,14 @@ pub(crate) struct RemoteEnd {
 }
 
 impl RemoteEnd {
+    #[inline]
     pub(super) fn is_over(&self, link: &Arc<Link>) -> bool {
-        self.link
-            .lock()
-            .as_ref()
-            .is_some_and(|own| Arc::ptr_eq(own, link))
+        self.link.get().is_some_and(|own| Arc::ptr_eq(own, link))
     }
 
     /// The first frame says which link the channel is over, if that was not known yet.
     pub(super) fn adopt(&self, link: &Arc<Link>) -> bool {
-        let mut own = self.link.lock();
-        let unknown = own.is_none();
-        if unknown {
-            *own = Some(link.clone());
-        }
-        unknown
+        self.link.set(Box::new(link.clone())).is_ok()
     }
 
     /// The other side is known: messages may go out.
