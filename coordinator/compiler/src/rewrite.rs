@@ -1,11 +1,13 @@
 //! The rewrite: the same program, with its memory in the kernel's hands.
 //!
 //! Memory instructions become kernel calls, because `memory.size` of the engine knows nothing of the window
-//! (DESIGN §5) and because the kernel owns growth and limits. Data segments and the start function leave the
-//! module, so that making a further instance, which every thread is, has no effect on memory. The module stays
-//! valid: only function indices move, by the six imports that come after the program's own.
+//! (DESIGN §5) and because the kernel owns growth and limits; only short copies and fills are done in place.
+//! Data segments and the start function leave the module, so that making a further instance, which every
+//! thread is, has no effect on memory. The module stays valid: only function indices move, by the six imports
+//! that come after the program's own.
 
 mod body;
+mod short;
 
 use crate::check::value_type;
 use crate::image::Data;
@@ -14,6 +16,7 @@ use body::Shift;
 use satrap_abi::artifact::calls::{CALLS, INSERTED};
 use satrap_abi::artifact::export;
 use satrap_abi::call::MODULE;
+use short::Short;
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
     CodeSection, ElementSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
@@ -47,6 +50,7 @@ pub(crate) fn rewrite(
         types: module.type_section.as_ref().map_or(0, |section| section.count()),
         shift: Shift {
             imported: module.imported(),
+            functions: module.types.as_ref().function_count(),
         },
         stack_pointer,
     };
@@ -121,6 +125,9 @@ impl Rewriter<'_, '_> {
             functions.function(function?);
         }
         functions.function(self.types + INSERTED as u32);
+        for short in Short::ALL {
+            functions.function(self.types + short.long() as u32);
+        }
         Ok(functions)
     }
 
@@ -175,8 +182,7 @@ impl Rewriter<'_, '_> {
         if let Some(start) = self.module.start {
             exports.export(export::START, ExportKind::Func, self.shift.function(start));
         }
-        let functions = self.module.types.as_ref().function_count();
-        exports.export(export::TRAP, ExportKind::Func, self.shift.function(functions));
+        exports.export(export::TRAP, ExportKind::Func, self.shift.trap());
         exports
     }
 
@@ -199,6 +205,9 @@ impl Rewriter<'_, '_> {
         let mut trap = Function::new([]);
         trap.instructions().unreachable().end();
         code.function(&trap);
+        for short in Short::ALL {
+            code.function(&short.function(&self.shift));
+        }
         Ok(code)
     }
 

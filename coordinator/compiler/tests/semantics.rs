@@ -236,7 +236,7 @@ fn address() -> impl Strategy<Value = u32> {
 }
 
 fn length() -> impl Strategy<Value = u32> {
-    prop_oneof![8 => 0u32..64, 2 => 0u32..0x8000, 1 => any::<u32>()]
+    prop_oneof![8 => 0u32..80, 4 => 0u32..320, 2 => 0u32..0x8000, 1 => any::<u32>()]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -253,7 +253,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn generated_programs_do_not_notice_the_rewrite(steps in prop::collection::vec(step(), 1..24)) {

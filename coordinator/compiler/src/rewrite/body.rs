@@ -1,8 +1,9 @@
-//! Function bodies: memory instructions become calls of the kernel. Operands stand on the stack in the order
-//! of the calls' parameters already, so each is replaced where it stands; those that name a data segment push
-//! its index first.
+//! Function bodies: memory instructions become calls of the kernel, or of the functions of `short`, which call
+//! it for all but short ranges. Operands stand on the stack in the order of the calls' parameters already, so
+//! each is replaced where it stands; those that name a data segment push its index first.
 
 use super::internal;
+use super::short::Short;
 use crate::CompileError;
 use satrap_abi::artifact::calls::INSERTED;
 use wasm_encoder::reencode::{self, Reencode};
@@ -11,7 +12,7 @@ use wasmparser::{FunctionBody, Operator};
 
 /// The inserted calls, in the order of `satrap_abi::artifact::calls::CALLS`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Inserted {
+pub(super) enum Inserted {
     Size,
     Grow,
     Copy,
@@ -26,6 +27,8 @@ enum Inserted {
 pub(super) struct Shift {
     /// How many functions the program imports.
     pub imported: u32,
+    /// How many functions it has, the imported ones included.
+    pub functions: u32,
 }
 
 impl Reencode for Shift {
@@ -46,6 +49,24 @@ impl Shift {
         }
     }
 
+    /// Index of an inserted call.
+    pub fn inserted(&self, call: Inserted) -> u32 {
+        self.imported + call as u32
+    }
+
+    /// Index of the function that only traps, the first of those that are added.
+    pub fn trap(&self) -> u32 {
+        self.function(self.functions)
+    }
+
+    /// Index of the function that stands for an instruction.
+    fn target(&self, call: Inserted) -> u32 {
+        match Short::ALL.iter().position(|short| short.long() == call) {
+            Some(place) => self.trap() + 1 + place as u32,
+            None => self.inserted(call),
+        }
+    }
+
     /// Encodes a body again.
     pub fn body(&mut self, body: &FunctionBody<'_>) -> Result<Function, CompileError> {
         let mut function = self.new_function_with_parsed_locals(body).map_err(internal)?;
@@ -59,7 +80,7 @@ impl Shift {
             if let Some(segment) = segment {
                 function.instruction(&Instruction::I32Const(segment as i32));
             }
-            function.instruction(&Instruction::Call(self.imported + call as u32));
+            function.instruction(&Instruction::Call(self.target(call)));
         }
         Ok(function)
     }

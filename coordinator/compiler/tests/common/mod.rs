@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use satrap_abi::artifact::{Artifact, CpuFeatures, Entry, Key, Target, engine, export};
+use satrap_abi::artifact::{Artifact, CpuFeatures, Entry, Header, Key, Target, engine, export};
 use satrap_abi::call::MODULE;
 use satrap_compiler::{Program, host_features};
 use std::collections::BTreeSet;
@@ -29,6 +29,7 @@ struct Process {
     dropped: BTreeSet<usize>,
     pages_max: u32,
     nulls: u32,
+    copies: u32,
 }
 
 pub fn assemble(text: &str) -> Vec<u8> {
@@ -50,7 +51,7 @@ pub fn run_original(wasm: &[u8], entry: Entry) -> Seen {
     let mut store = Store::new(&engine, Process::default());
     match linker(&engine).instantiate(&mut store, &module) {
         Ok(instance) => {
-            let result = call(&mut store, &instance, entry.name());
+            let result = call(&mut store, &instance, entry.name(), &[]);
             seen(&mut store, &instance, result)
         }
         Err(error) => panic!("{error:?}"),
@@ -59,34 +60,72 @@ pub fn run_original(wasm: &[u8], entry: Entry) -> Seen {
 
 /// Runs the artifact made of it, the way a satellite kernel does.
 pub fn run_artifact(file: &[u8]) -> Seen {
-    let artifact = Artifact::parse(file, &KEY).unwrap();
-    artifact.fits(Target::hosted_here(), host_features()).unwrap();
-    let header = artifact.header();
-    let engine = Engine::new(&config()).unwrap();
-    // SAFETY: the compiler has just made this image, and the artifact was authentic.
-    let module = unsafe { Module::deserialize(&engine, artifact.native()) }.unwrap();
-    let process = Process {
-        segments: (0..)
-            .map_while(|index| artifact.segment(index))
-            .map(<[u8]>::to_vec)
-            .collect(),
-        pages_max: header.pages_max,
-        ..Process::default()
-    };
-    let mut store = Store::new(&engine, process);
-    let instance = linker(&engine).instantiate(&mut store, &module).unwrap();
-    let memory = instance.get_memory(&mut store, export::MEMORY).unwrap();
-    for (address, bytes) in artifact.image() {
-        memory.write(&mut store, address as usize, bytes).unwrap();
-    }
+    let Running {
+        mut store,
+        instance,
+        header,
+    } = Running::load(file);
     let mut result = Ok(0);
     if header.start {
-        result = call(&mut store, &instance, export::START);
+        result = call(&mut store, &instance, export::START, &[]);
     }
     if result.is_ok() {
-        result = call(&mut store, &instance, header.entry.name());
+        result = call(&mut store, &instance, header.entry.name(), &[]);
     }
     seen(&mut store, &instance, result)
+}
+
+/// An artifact that is loaded, its memory filled, and not yet started.
+pub struct Running {
+    store: Store<Process>,
+    instance: Instance,
+    header: Header,
+}
+
+impl Running {
+    pub fn load(file: &[u8]) -> Running {
+        let artifact = Artifact::parse(file, &KEY).unwrap();
+        artifact.fits(Target::hosted_here(), host_features()).unwrap();
+        let header = artifact.header().clone();
+        let engine = Engine::new(&config()).unwrap();
+        // SAFETY: the compiler has just made this image, and the artifact was authentic.
+        let module = unsafe { Module::deserialize(&engine, artifact.native()) }.unwrap();
+        let process = Process {
+            segments: (0..)
+                .map_while(|index| artifact.segment(index))
+                .map(<[u8]>::to_vec)
+                .collect(),
+            pages_max: header.pages_max,
+            ..Process::default()
+        };
+        let mut store = Store::new(&engine, process);
+        let instance = linker(&engine).instantiate(&mut store, &module).unwrap();
+        let memory = instance.get_memory(&mut store, export::MEMORY).unwrap();
+        for (address, bytes) in artifact.image() {
+            memory.write(&mut store, address as usize, bytes).unwrap();
+        }
+        Running {
+            store,
+            instance,
+            header,
+        }
+    }
+
+    /// Calls a function that the program exports.
+    pub fn call(&mut self, name: &str, arguments: &[i32]) -> Result<i32, Trap> {
+        call(&mut self.store, &self.instance, name, arguments)
+    }
+
+    /// All of linear memory.
+    pub fn memory(&mut self) -> &mut [u8] {
+        let memory = self.instance.get_memory(&mut self.store, export::MEMORY);
+        memory.unwrap().data_mut(&mut self.store)
+    }
+
+    /// How often the kernel has copied or filled.
+    pub fn copies(&self) -> u32 {
+        self.store.data().copies
+    }
 }
 
 /// Runs both and expects to see the same of each.
@@ -122,10 +161,12 @@ fn config() -> Config {
     config
 }
 
-fn call(store: &mut Store<Process>, instance: &Instance, name: &str) -> Result<i32, Trap> {
+/// Arguments that are missing are 0.
+fn call(store: &mut Store<Process>, instance: &Instance, name: &str, arguments: &[i32]) -> Result<i32, Trap> {
     let function = instance.get_func(&mut *store, name).unwrap();
     let ty = function.ty(&*store);
-    let arguments = vec![Val::I32(0); ty.params().len()];
+    let mut arguments: Vec<Val> = arguments.iter().copied().map(Val::I32).collect();
+    arguments.resize(ty.params().len(), Val::I32(0));
     let mut results = vec![Val::I32(0); ty.results().len()];
     match function.call(&mut *store, &arguments, &mut results) {
         Ok(()) => Ok(results.first().map_or(0, Val::unwrap_i32)),
@@ -204,6 +245,7 @@ fn range(memory: &[u8], address: i32, length: i32) -> wasmtime::Result<std::ops:
 }
 
 fn copy(mut caller: Caller<'_, Process>, to: i32, from: i32, length: i32) -> wasmtime::Result<()> {
+    caller.data_mut().copies += 1;
     let bytes = memory(&mut caller).data_mut(&mut caller);
     let (from, to) = (range(bytes, from, length)?, range(bytes, to, length)?);
     bytes.copy_within(from, to.start);
@@ -211,6 +253,7 @@ fn copy(mut caller: Caller<'_, Process>, to: i32, from: i32, length: i32) -> was
 }
 
 fn fill(mut caller: Caller<'_, Process>, to: i32, value: i32, length: i32) -> wasmtime::Result<()> {
+    caller.data_mut().copies += 1;
     let bytes = memory(&mut caller).data_mut(&mut caller);
     let to = range(bytes, to, length)?;
     bytes[to].fill(value as u8);
