@@ -21,6 +21,8 @@ pub const LMP: &str = include_str!("../guests/Satrap.toml");
 pub const FIRST: &str = include_str!("../guests/first.toml");
 /// Threads that yield.
 pub const YIELD: &str = include_str!("../guests/yield.toml");
+/// The same in one process.
+pub const YIELD_ONE: &str = include_str!("../guests/yield-one.toml");
 
 /// Satellites and their coordinator; dropping it ends them.
 pub struct System {
