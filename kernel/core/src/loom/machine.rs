@@ -23,7 +23,7 @@ loom::thread_local! {
 pub(super) struct Signal(Mutex<bool>, Condvar);
 
 impl Signal {
-    fn raise(&self) {
+    pub(super) fn raise(&self) {
         *self.0.lock().unwrap() = true;
         self.1.notify_all();
     }

@@ -3,6 +3,7 @@
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p satrap-kernel --lib -- loom`. The kernel is the real one, with
 //! its executors; `machine.rs` is beneath it and `puppets.rs` runs in it. Models are small enough to end.
 
+mod events;
 mod machine;
 mod puppets;
 
