@@ -1,4 +1,6 @@
-//! Every interleaving of waiting, waiting again, and what makes it happen: the event alone, with threads for tasks.
+//! Every interleaving of waiting, waiting again, and what makes it happen.
+//!
+//! The event alone, with threads in the place of tasks; `mod.rs` has it in whole kernels.
 
 use super::{explore, machine::Signal};
 use crate::event::Event;
