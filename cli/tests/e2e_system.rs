@@ -4,11 +4,12 @@
 
 mod support;
 
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use support::{World, ended, find, lives, number, until};
+use support::{World, ended, find, lives, number, signal, until};
 
 /// A service that waits for clients who never come.
 const SERVICE: &str = r#"
@@ -140,6 +141,24 @@ fn a_detached_application_is_listed_read_and_killed() {
     });
     assert_eq!(world.json(&["ns", "/example"]), serde_json::json!([]));
     assert_eq!(world.json(&["ps", "--all"])[0]["exit_code"], 137);
+}
+
+#[test]
+fn after_ctrl_c_an_application_can_be_started_again_at_once() {
+    let Some(world) = World::new("again") else { return };
+    world.json(&["up", "--satellites", "2"]);
+    let manifest = world.application(SERVICE, &["echo-service"]);
+    for _ in 0..3 {
+        let run = world.start(&["run", &manifest]);
+        until("it serves", || {
+            let names = world.json(&["ns", "/example"]);
+            find(&names, "path", &"/example/echo".into()).cloned()
+        });
+        signal(run.id(), Signal::INT);
+        let run = ended(run);
+        assert_eq!((run.code, run.err.as_str()), (130, ""));
+        assert_eq!(world.json(&["ps"]), serde_json::json!([]));
+    }
 }
 
 #[test]

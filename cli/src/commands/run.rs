@@ -11,8 +11,11 @@ use crate::{
     signals::{INTERRUPTED, Interrupt},
     ui::{console::Console, output, progress::Progress},
 };
-use satrap_coordinator::api::{Event, Flow, RunRequest, Source};
+use satrap_coordinator::api::{Control, Event, Flow, RunRequest, Source};
+use std::time::{Duration, Instant};
 
+/// How long an application may take to end after Ctrl-C.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Exit code of an application that was killed.
 const KILLED: i32 = 137;
 
@@ -34,12 +37,15 @@ pub fn execute(context: &Context, run: Run) -> Result<u8> {
     };
     let mut view = View {
         context,
+        control: &*control,
         interrupt: &interrupt,
         verbose: run.verbose || run.detach,
         detached: run.detach,
         console: Console::new(!single, context.out, context.err),
         progress: Progress::new(context.err),
         told: false,
+        app: None,
+        leave: None,
         outcome: None,
     };
     control.run(request, &mut |event| view.take(event))?;
@@ -53,6 +59,7 @@ pub fn execute(context: &Context, run: Run) -> Result<u8> {
 /// What the user sees of a run.
 struct View<'a> {
     context: &'a Context,
+    control: &'a dyn Control,
     interrupt: &'a Interrupt,
     verbose: bool,
     detached: bool,
@@ -60,13 +67,17 @@ struct View<'a> {
     progress: Progress,
     /// Whether the user was told of something that is not as it should be.
     told: bool,
+    /// The application, once it is there.
+    app: Option<u64>,
+    /// Until when its end is waited for, once that was asked for.
+    leave: Option<Instant>,
     /// How it ended: the exit code, or why it could not be shown any more.
     outcome: Option<Result<u8>>,
 }
 
 impl View<'_> {
     fn take(&mut self, event: Option<Event>) -> Flow {
-        if self.interrupt.came() {
+        if self.interrupt.came() && self.leave() == Flow::Stop {
             self.outcome = Some(Ok(INTERRUPTED));
             return Flow::Stop;
         }
@@ -83,18 +94,34 @@ impl View<'_> {
         }
     }
 
+    /// Ends the application before this command, so that it can be started again at once.
+    fn leave(&mut self) -> Flow {
+        let left = match (self.leave, self.app) {
+            (Some(limit), _) => Instant::now() < limit,
+            (None, Some(app)) if !self.detached => {
+                self.leave = Some(Instant::now() + PATIENCE);
+                self.control.end_app(app).is_ok()
+            }
+            (None, _) => false,
+        };
+        if left { Flow::Continue } else { Flow::Stop }
+    }
+
     fn show(&mut self, event: Event) -> Result {
         self.progress.event(&event);
         self.mark(&event);
-        if let Event::AppEnded { code, .. } = event {
-            self.outcome = Some(Ok(shell_code(code)));
+        match event {
+            Event::AppStarted { app, .. } => self.app = Some(app),
+            Event::AppEnded { .. } if self.leave.is_some() => self.outcome = Some(Ok(INTERRUPTED)),
+            Event::AppEnded { code, .. } => self.outcome = Some(Ok(shell_code(code))),
+            _ => {}
         }
         if self.context.json {
             return output::json(&event);
         }
         match event {
             // As when `satrap kill` ends it all: then no process's end says why.
-            Event::AppEnded { code, .. } if code == KILLED && !self.told => {
+            Event::AppEnded { code, .. } if code == KILLED && !self.told && self.leave.is_none() => {
                 self.tell("the application was killed");
                 Ok(())
             }

@@ -29,6 +29,8 @@ use std::{
 const HEARTBEAT: Duration = Duration::from_millis(100);
 /// How long satellites may take to answer with their figures; older figures are shown of one that does not.
 const FIGURES_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long processes may take to end; longer only if their satellite hangs, which its own end shows.
+const END_PATIENCE: Duration = Duration::from_secs(1);
 /// How long an explanation waits for satellites that boot.
 const BOOT_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -160,12 +162,19 @@ impl Service {
             return self.stream(cursor, &filter, complete, is_end, sink);
         }
         let result = self.attend(app, cursor, &filter, sink);
-        self.shared.act(|executive, now| {
-            // It cannot be forgotten before it is detached.
-            let _ = executive.end_app(now, app);
-            executive.detach(app);
-        });
+        self.end(app);
         result
+    }
+
+    /// Ends an attached application, and returns when it has ended: whoever left may start it again at once.
+    fn end(&self, app: u64) {
+        // It cannot be forgotten before it is detached.
+        let _ = self.shared.act(|executive, now| executive.end_app(now, app));
+        self.shared.wait(END_PATIENCE, |executive| {
+            let ended = executive.app(app).is_none_or(|app| app.ended.is_some());
+            (ended || executive.is_stopping()).then_some(())
+        });
+        self.shared.act(|executive, _| executive.detach(app));
     }
 
     /// Streams an application to its end. A reader so slow that the end has left the record meanwhile is told

@@ -139,7 +139,8 @@ impl dyn Control + '_ {
         self.events(Call::Install(request), sink)
     }
 
-    /// Runs an application. Attached: until its end; the last event is [`Event::AppEnded`].
+    /// Runs an application. Attached: until its end; the last event is [`Event::AppEnded`]. A `sink` that stops
+    /// ends it.
     pub fn run(
         &self,
         request: RunRequest,
