@@ -1,4 +1,6 @@
 //! The engine of the models. A program's only byte says what its threads do until they are told to die.
+//!
+//! Neighbour: `machine.rs` interrupts them.
 
 use super::machine::{Machine, Signal, current};
 use crate::{

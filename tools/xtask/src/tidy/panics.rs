@@ -57,4 +57,19 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].starts_with("a.rs:2: unwrap") && found[1].starts_with("a.rs:3: expect"));
     }
+
+    #[test]
+    fn all_of_a_test_module_is_a_test() {
+        let bare = "fn a() {\n    b().unwrap();\n}\n";
+        let files = [
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("a/src/lib.rs", "#[cfg(test)]\nmod model;\nmod other;\n"),
+            ("a/src/model.rs", "mod parts;\n"),
+            ("a/src/model/parts.rs", bare),
+            ("a/src/other.rs", bare),
+        ];
+        let found = verdict("panics-modules", check, &files);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("a/src/other.rs:2: unwrap"));
+    }
 }

@@ -42,12 +42,23 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Files of modules that are declared for tests only.
-pub fn test_modules(tree: &Tree) -> Vec<String> {
+/// Files of modules that are declared for tests only, and of all modules in them.
+pub fn test_modules(tree: &Tree) -> BTreeSet<String> {
     let all = tree.rust.iter().flat_map(|source| declarations(tree, source));
-    all.filter(|declaration| declaration.test)
+    let mut open: Vec<String> = all
+        .filter(|declaration| declaration.test)
         .flat_map(|declaration| declaration.candidates)
-        .collect()
+        .collect();
+    let mut found = BTreeSet::new();
+    while let Some(path) = open.pop() {
+        let inner = tree
+            .source(&path)
+            .map_or(Vec::new(), |source| declarations(tree, source));
+        if found.insert(path) {
+            open.extend(inner.into_iter().flat_map(|declaration| declaration.candidates));
+        }
+    }
+    found
 }
 
 fn is_root(tree: &Tree, path: &str) -> bool {
