@@ -241,6 +241,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether its fixed part is all there is: nothing hangs from it and nothing moves with it.
+    pub fn is_plain(&self) -> bool {
+        !self.tail && !self.has_handles()
+    }
+
     /// Whether blocks, endpoints or buffers move with it, so that it can be given only once.
     pub fn has_handles(&self) -> bool {
         self.blocks.1 + self.endpoints.1 + self.buffers > 0

@@ -2,6 +2,7 @@
 //! a copy inside a satellite and with one between two.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use satrap_abi::Errno;
 
@@ -13,7 +14,8 @@ use crate::raw::{self, calls, view::View};
 #[derive(Debug)]
 pub struct Block {
     handle: Handle,
-    len: usize,
+    /// 0 until somebody wants to know: who passes a block on unread never does.
+    len: AtomicU32,
 }
 
 impl Block {
@@ -21,6 +23,7 @@ impl Block {
     pub fn alloc(len: usize) -> Result<Block, Error> {
         let size = u32::try_from(len).map_err(|_| Errno::TooLarge)?;
         let handle = Handle::new(calls::check(raw::block_alloc(size))?);
+        let len = AtomicU32::new(size);
         Ok(Block { handle, len })
     }
 
@@ -32,27 +35,34 @@ impl Block {
     }
 
     /// Takes over a kernel handle. If it is not a block's, the block is empty and every access fails.
+    #[inline]
     pub fn from_raw(handle: u32) -> Block {
-        let len = calls::check(raw::block_len(handle)).unwrap_or(0) as usize;
         Block {
             handle: Handle::new(handle),
-            len,
+            len: AtomicU32::new(0),
         }
     }
 
     /// Gives up the handle, so that a message can carry it away.
+    #[inline]
     pub fn into_raw(self) -> u32 {
         self.handle.release()
     }
 
     /// Length in bytes, as allocated.
     pub fn len(&self) -> usize {
-        self.len
+        let known = self.len.load(Relaxed);
+        if known > 0 {
+            return known as usize;
+        }
+        let len = calls::check(raw::block_len(self.handle.number())).unwrap_or(0);
+        self.len.store(len, Relaxed);
+        len as usize
     }
 
     /// Whether there is nothing to read; never true of an allocated block.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Copies bytes in, at `offset`.
@@ -71,7 +81,7 @@ impl Block {
 
     /// A copy of the whole block.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = vec![0; self.len];
+        let mut bytes = vec![0; self.len()];
         self.read(0, &mut bytes)?;
         Ok(bytes)
     }
@@ -81,7 +91,7 @@ impl Block {
     pub fn map(self) -> Result<MappedBlock, Error> {
         let address = calls::block_map(self.handle.number())?;
         // I3: the kernel just mapped the block there, and `MappedBlock` keeps it.
-        let view = View::new(address, self.len)?;
+        let view = View::new(address, self.len())?;
         Ok(MappedBlock { view, block: self })
     }
 }

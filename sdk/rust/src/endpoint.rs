@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::handle::Handle;
 use crate::raw::{self, calls};
 use crate::time::FOREVER;
+use crate::wire::{Fixed, Place};
 use crate::{Error, Message, ReceivedBuffer};
 
 /// One end of a channel. Closes when it is dropped, and with it the last [`Pool`](crate::Pool) and
@@ -70,7 +71,43 @@ impl Endpoint {
         Ok(calls::call(self.number(), message, deadline)?)
     }
 
+    /// [`Endpoint::recv`], into a place that need not hold anything yet.
+    #[inline]
+    pub(crate) fn recv_into<'m>(&self, place: &'m mut Place) -> Result<&'m mut Message, Error> {
+        self.recv_into_until(place, FOREVER)
+    }
+
+    /// [`Endpoint::recv_into`] with a deadline.
+    #[inline]
+    pub(crate) fn recv_into_until<'m>(
+        &self,
+        place: &'m mut Place,
+        deadline: u64,
+    ) -> Result<&'m mut Message, Error> {
+        Ok(calls::recv_into(self.number(), place, deadline)?)
+    }
+
+    /// [`Endpoint::send`], of a message whose size the contract fixes.
+    #[inline]
+    pub(crate) fn send_fixed<const N: usize, const H: usize>(
+        &self,
+        message: Fixed<N, H>,
+    ) -> Result<(), Error> {
+        Ok(calls::send_fixed(self.number(), message, FOREVER)?)
+    }
+
+    /// [`Endpoint::call`], with a message whose size the contract fixes.
+    #[inline]
+    pub(crate) fn call_fixed<'m, const N: usize, const H: usize>(
+        &self,
+        message: Fixed<N, H>,
+        place: &'m mut Place,
+    ) -> Result<&'m mut Message, Error> {
+        Ok(calls::call_fixed(self.number(), message, place, FOREVER)?)
+    }
+
     /// The pool buffer that arrived with a message received here.
+    #[inline]
     pub(crate) fn claim_buffer(&self, message: &Message) -> Result<ReceivedBuffer, Error> {
         ReceivedBuffer::claim(self.handle.clone(), message)
     }
@@ -79,6 +116,7 @@ impl Endpoint {
         &self.handle
     }
 
+    #[inline]
     fn number(&self) -> u32 {
         self.handle.number()
     }

@@ -50,12 +50,14 @@ impl Error {
 }
 
 impl From<Errno> for Error {
+    #[inline]
     fn from(errno: Errno) -> Error {
         Error::Kernel(errno)
     }
 }
 
 impl From<Malformed> for Error {
+    #[inline]
     fn from(malformed: Malformed) -> Error {
         Error::Malformed(malformed)
     }

@@ -10,15 +10,18 @@ use crate::raw;
 pub(crate) struct Handle(u32);
 
 impl Handle {
+    #[inline]
     pub fn new(number: u32) -> Handle {
         Handle(number)
     }
 
+    #[inline]
     pub fn number(&self) -> u32 {
         self.0
     }
 
     /// Gives the handle up without closing it.
+    #[inline]
     pub fn release(self) -> u32 {
         let number = self.0;
         std::mem::forget(self);
@@ -27,6 +30,7 @@ impl Handle {
 }
 
 impl Drop for Handle {
+    #[inline]
     fn drop(&mut self) {
         // Closing fails only when the handle is gone already, and then there is nothing left to do.
         raw::close(self.0);

@@ -94,11 +94,16 @@ impl Buffer {
     }
 
     /// Lets the buffer travel with a message.
-    pub fn attach(mut self, message: &mut Message) {
-        message.buffer = 1 + self.index;
-        // A buffer's length fits: the pool's creation took it as a `u32`.
-        message.buffer_len = self.view.len() as u32;
+    pub fn attach(self, message: &mut Message) {
+        (message.buffer, message.buffer_len) = self.into_parts();
+    }
+
+    /// What a message says of the buffer that travels with it: 1 + its index, and its length.
+    #[inline]
+    pub(crate) fn into_parts(mut self) -> (u32, u32) {
         self.shared = None;
+        // A buffer's length fits: the pool's creation took it as a `u32`.
+        (1 + self.index, self.view.len() as u32)
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Principles: there is one encoding of each value, so the reader demands each piece of the tail exactly
 //! where the writer puts it, and no input can name a byte twice or make the reader allocate more than a
-//! small multiple of the body; nothing allocates for a message of numbers. What is decoded comes from a
-//! hostile peer. Neighbours: `contracts/compiler` (computes the same layout), `base/abi` (the message).
+//! small multiple of the body; nothing allocates for a message of numbers, and the general way of this file
+//! is not even taken for it (`fixed.rs`). What is decoded comes from a hostile peer. Neighbours:
+//! `contracts/compiler` (computes the same layout), `base/abi` (the message).
 //!
 //! # Layout
 //!
@@ -15,10 +16,13 @@
 
 #[path = "wire/bytes.rs"]
 mod bytes;
+#[path = "wire/fixed.rs"]
+mod fixed;
 #[path = "wire/values.rs"]
 mod values;
 
 pub use bytes::{Body, Bytes};
+pub use fixed::{Carried, Fixed, Place, Plain, body, call_fixed, recv, recv_until, send_fixed, wrong_tag};
 
 use super::{Block, Buffer, Endpoint, Error, Message, ReceivedBuffer};
 use std::fmt;
@@ -146,15 +150,19 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Writes bytes into a part of the body that is already reserved.
     #[inline]
-    pub fn put<const N: usize>(&mut self, at: usize, bytes: [u8; N]) {
-        let body = if self.spilled {
-            &mut self.heap[..]
+    fn body(&mut self) -> &mut [u8] {
+        if self.spilled {
+            &mut self.heap
         } else {
-            &mut self.message.inline[..]
-        };
-        body[at..at + N].copy_from_slice(&bytes);
+            &mut self.message.inline
+        }
+    }
+
+    /// Writes a value into a part of the body that is already reserved.
+    #[inline]
+    pub fn put(&mut self, at: usize, value: &impl Plain) {
+        value.write(self.body(), at);
     }
 
     /// Adds `len` zeroed bytes to the tail, and says where they are.
@@ -190,19 +198,14 @@ impl<'m> Writer<'m> {
             self.reserve(bytes, align)?
         };
         // Both fit: `reserve` keeps the body, and so the count of elements of a byte or more, under 2^31.
-        self.put(at, (start as u32).to_le_bytes());
-        self.put(at + 4, (count as u32).to_le_bytes());
+        self.put(at, &(start as u32));
+        self.put(at + 4, &(count as u32));
         Ok(start)
     }
 
     fn put_text(&mut self, at: usize, bytes: &[u8]) -> Result<(), Error> {
         let start = self.begin_list(at, bytes.len(), 1, 1)?;
-        let body = if self.spilled {
-            &mut self.heap[..]
-        } else {
-            &mut self.message.inline[..]
-        };
-        body[start..start + bytes.len()].copy_from_slice(bytes);
+        self.body()[start..start + bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
 
@@ -225,8 +228,8 @@ impl<'m> Writer<'m> {
         let len = block.len() as u32;
         let index = self.attach(block.into_raw());
         self.blocks -= 1;
-        self.put(at, (IN_BLOCK | index).to_le_bytes());
-        self.put(at + 4, len.to_le_bytes());
+        self.put(at, &(IN_BLOCK | index));
+        self.put(at + 4, &len);
     }
 
     /// Attaches a handle and returns its number in the body. The contract bounds how many there are.
@@ -332,24 +335,20 @@ impl<'m> Reader<'m> {
         self.heap.as_deref().unwrap_or(self.inline)
     }
 
-    /// Bytes of the body.
+    /// Reads a value.
     ///
     /// # Errors
     ///
-    /// [`Malformed::Short`] beyond its end.
+    /// As [`Plain::read`].
     #[inline]
-    pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], Malformed> {
-        self.body()
-            .get(at..)
-            .and_then(<[u8]>::first_chunk)
-            .copied()
-            .ok_or(Malformed::Short)
+    pub fn get<T: Plain>(&self, at: usize) -> Result<T, Malformed> {
+        T::read(self.body(), at)
     }
 
     /// Reads an offset and a count at `at`, checks them, and moves past the elements.
     fn list(&mut self, at: usize, size: usize, align: usize) -> Result<(usize, usize), Malformed> {
-        let start = u32::from_le_bytes(self.get(at)?) as usize;
-        let count = u32::from_le_bytes(self.get(at + 4)?) as usize;
+        let start = self.get::<u32>(at)? as usize;
+        let count = self.get::<u32>(at + 4)? as usize;
         if count == 0 {
             return if start == 0 {
                 Ok((0, 0))

@@ -1,12 +1,12 @@
-//! The module of one interface: its types, its contract, and how its messages are written and read.
+//! The module of one interface: its types, its contract, and its messages.
 //!
-//! `states.rs` beside it makes the states' types, `types.rs` the data types; the encoding that both call is
-//! `sdk/rust/src/wire.rs`.
+//! `states.rs` beside it makes the states' types, `types.rs` the data types, `message.rs` what writes and reads
+//! a message; the encoding that they call is `sdk/rust/src/wire.rs`.
 
 use super::code::Code;
-use super::names::{constant, field, pascal, snake};
-use super::{Generator, Scope, tuple};
-use crate::model::{Contract, Interface, Message, Type};
+use super::names::{constant, field, pascal};
+use super::{Generator, Scope};
+use crate::model::{Contract, Interface, Message};
 use satrap_table::encode_entry;
 
 impl Generator<'_> {
@@ -49,100 +49,8 @@ impl Generator<'_> {
             message.parameters.iter().map(|parameter| &parameter.ty),
             scope,
         );
-        self.put(code, message, &label, scope);
-        self.take(code, message, scope);
+        self.encoding(code, message, scope);
     }
-
-    fn put(&self, code: &mut Code, message: &Message, label: &str, scope: Scope<'_>) {
-        let mut signature = format!("fn put_{}(message_: &mut satrap::Message", snake(&message.name));
-        for parameter in &message.parameters {
-            signature += &format!(
-                ", {}: {}",
-                field(&parameter.name),
-                self.sent(&parameter.ty, scope)
-            );
-        }
-        code.add("#[inline]");
-        code.add(signature + ") -> Result<(), satrap::Error> {");
-        code.add(format!("message_.tag = {label};"));
-        let (fixed, blocks) = (message.fixed, message.byte_blocks);
-        code.add(format!(
-            "let mut writer_ = satrap::wire::Writer::new(message_, {fixed}, {blocks});"
-        ));
-        for parameter in &message.parameters {
-            let (name, at) = (field(&parameter.name), parameter.offset);
-            code.add(match parameter.ty {
-                Type::Buffer => format!("writer_.buffer({name});"),
-                _ => format!("satrap::wire::Encode::encode({name}, &mut writer_, {at})?;"),
-            });
-        }
-        code.add("writer_.finish()\n}\n\n");
-    }
-
-    fn take(&self, code: &mut Code, message: &Message, scope: Scope<'_>) {
-        let endpoint = if has_buffer(message) {
-            "endpoint_: &satrap::Endpoint, "
-        } else {
-            ""
-        };
-        let output = self.payload(message, scope);
-        let name = snake(&message.name);
-        code.add("#[inline]");
-        code.add(format!(
-            "fn take_{name}({endpoint}message_: &mut satrap::Message) -> Result<{output}, satrap::Error> {{"
-        ));
-        code.add(format!(
-            "let mut reader_ = satrap::wire::Reader::open(message_, {})?;",
-            message.fixed
-        ));
-        for parameter in message
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.ty != Type::Buffer)
-        {
-            let (name, at) = (field(&parameter.name), parameter.offset);
-            let ty = self.owned(&parameter.ty, scope);
-            code.add(format!(
-                "let {name}: {ty} = satrap::wire::Decode::decode(&mut reader_, {at})?;"
-            ));
-        }
-        code.add("reader_.finish()?;");
-        for parameter in message
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.ty == Type::Buffer)
-        {
-            let name = field(&parameter.name);
-            code.add(format!(
-                "let {name} = satrap::wire::claim_buffer(endpoint_, message_)?;"
-            ));
-        }
-        code.add(format!("Ok({})\n}}\n\n", payload_pattern(message)));
-    }
-
-    /// What a message brings: nothing, its one parameter, or a tuple of several.
-    pub(super) fn payload(&self, message: &Message, scope: Scope<'_>) -> String {
-        match &*message.parameters {
-            [one] => self.owned(&one.ty, scope),
-            several => tuple(several.iter().map(|parameter| self.owned(&parameter.ty, scope))),
-        }
-    }
-}
-
-/// The names of a message's parameters, in the form of [`Generator::payload`].
-pub(super) fn payload_pattern(message: &Message) -> String {
-    match &*message.parameters {
-        [one] => field(&one.name),
-        several => tuple(several.iter().map(|parameter| field(&parameter.name))),
-    }
-}
-
-/// Whether reading a message takes its endpoint too.
-pub(super) fn has_buffer(message: &Message) -> bool {
-    message
-        .parameters
-        .iter()
-        .any(|parameter| parameter.ty == Type::Buffer)
 }
 
 /// The contract's name, its digest, and the section by which the kernel learns its table.

@@ -7,6 +7,7 @@
 
 mod code;
 mod interface;
+mod message;
 mod names;
 mod states;
 mod types;
@@ -133,7 +134,7 @@ impl Generator<'_> {
             Type::Bytes => "satrap::wire::Body<'_>".into(),
             Type::Buffer => "satrap::Buffer".into(),
             Type::List(item) => format!("&[{}]", self.owned(item, scope)),
-            _ if shape.has_handles() || self.is_plain(ty) => self.owned(ty, scope),
+            _ if shape.has_handles() || self.is_copy(ty) => self.owned(ty, scope),
             _ => format!("&{}", self.owned(ty, scope)),
         }
     }
@@ -154,7 +155,7 @@ impl Generator<'_> {
     }
 
     /// Whether a value is a few bytes that can be copied.
-    fn is_plain(&self, ty: &Type) -> bool {
+    fn is_copy(&self, ty: &Type) -> bool {
         let is_copy = match ty {
             Type::Named(index) => types::is_copy(&self.package.types[*index]),
             _ => true,

@@ -5,7 +5,7 @@
 //! exchange. Where it waits: `recv` gives the one message that can come, or an enum of several.
 
 use super::code::Code;
-use super::interface::{has_buffer, payload_pattern};
+use super::message::{has_buffer, payload_pattern};
 use super::names::{constant, field, pascal, snake};
 use super::{Generator, Scope};
 use crate::check::names_endpoint;
@@ -100,7 +100,7 @@ impl Role<'_> {
         if index == 0 && self.side == Side::Client {
             bind(code, &name);
         }
-        code.add("/// The untyped endpoint, to wait on.");
+        code.add("/// The untyped endpoint, to wait on.\n#[inline]");
         code.add("pub fn endpoint(&self) -> &satrap::Endpoint {\n&self.0\n}\n\n");
         if self.sends_in(state) {
             self.senders(code, index, state);
@@ -132,21 +132,21 @@ impl Role<'_> {
             .any(|parameter| parameter.ty == Type::Bytes);
         let generics = if bytes { "<'a>" } else { "" };
         let mut declared = format!("pub fn {name}{generics}({receiver}");
-        let mut passed = String::new();
+        let mut passed = Vec::new();
         for parameter in &message.parameters {
             let name = field(&parameter.name);
             match &parameter.ty {
                 Type::Bytes => {
                     declared += &format!(", {name}: impl Into<satrap::wire::Body<'a>>");
-                    passed += &format!(", {name}.into()");
+                    passed.push(format!("{name}.into()"));
                 }
                 ty => {
                     declared += &format!(", {name}: {}", self.generator.sent(ty, self.scope));
-                    passed += &format!(", {name}");
+                    passed.push(name);
                 }
             }
         }
-        (declared + ")", passed)
+        (declared + ")", passed.join(", "))
     }
 
     fn senders(&self, code: &mut Code, index: usize, state: &State) {
@@ -170,13 +170,33 @@ impl Role<'_> {
         }
     }
 
-    /// The lines that fill a message.
-    fn fill(&self, code: &mut Code, message: &Message, passed: &str) {
-        code.add("let mut message_ = satrap::Message::new(0);");
-        code.add(format!(
-            "super::put_{}(&mut message_{passed})?;",
-            snake(&message.name)
-        ));
+    /// The lines that make a message and send it.
+    fn fill_and_send(&self, code: &mut Code, message: &Message, passed: &str) {
+        let name = snake(&message.name);
+        if self.generator.fixed(message).is_some() {
+            code.add(format!(
+                "satrap::wire::send_fixed(&self.0, super::put_{name}({passed}))?;"
+            ));
+        } else {
+            code.add("let mut message_ = satrap::Message::new(0);");
+            code.add(format!("super::put_{name}(&mut message_, {passed})?;"));
+            code.add("satrap::wire::send(&self.0, &mut message_)?;");
+        }
+    }
+
+    /// The lines that make a message, send it, and receive the next as `message_`.
+    fn fill_and_call(&self, code: &mut Code, message: &Message, passed: &str) {
+        let name = snake(&message.name);
+        if self.generator.fixed(message).is_some() {
+            code.add("let mut place_ = satrap::wire::Place::uninit();");
+            code.add(format!(
+                "let message_ = satrap::wire::call_fixed(&self.0, super::put_{name}({passed}), &mut place_)?;"
+            ));
+        } else {
+            code.add("let message_ = &mut satrap::Message::new(0);");
+            code.add(format!("super::put_{name}(message_, {passed})?;"));
+            code.add("satrap::wire::call(&self.0, message_)?;");
+        }
     }
 
     fn send(&self, code: &mut Code, step: &Transition) {
@@ -185,9 +205,9 @@ impl Role<'_> {
         let (signature, passed) = self.signature(&name, "self", message);
         let next = self.next_type(step.target);
         code.docs(&message.docs);
+        code.add("#[inline]");
         code.add(format!("{signature} -> Result<{next}, satrap::Error> {{"));
-        self.fill(code, message, &passed);
-        code.add("satrap::wire::send(&self.0, &mut message_)?;");
+        self.fill_and_send(code, message, &passed);
         let result = if step.target == Target::End {
             "Ok(())".into()
         } else {
@@ -201,15 +221,11 @@ impl Role<'_> {
         let (name, output) = (snake(&message.name), self.received(next));
         let (signature, passed) = self.signature(&format!("send_{name}_and_recv"), "self", message);
         code.add(format!(
-            "/// `send_{name}`, then `recv` in the state that follows, in one kernel call."
+            "/// `send_{name}`, then `recv` in the state that follows, in one kernel call.\n#[inline]"
         ));
         code.add(format!("{signature} -> Result<{output}, satrap::Error> {{"));
-        self.fill(code, message, &passed);
-        code.add("satrap::wire::call(&self.0, &mut message_)?;");
-        code.add(format!(
-            "{}(self.0).decode(&mut message_)\n}}\n\n",
-            pascal(&next.name)
-        ));
+        self.fill_and_call(code, message, &passed);
+        code.add(format!("{}(self.0).decode(message_)\n}}\n\n", pascal(&next.name)));
     }
 
     /// The method that borrows the state, where the conversation comes back to it.
@@ -239,21 +255,21 @@ impl Role<'_> {
         } else {
             self.reply(next)
         };
-        code.docs(&message.docs);
         code.docs(format!("{}\n\nThe state is the same afterwards.", message.docs).trim());
+        code.add("#[inline]");
         code.add(format!("{signature} -> Result<{output}, satrap::Error> {{"));
-        self.fill(code, message, &passed);
         if target == index {
-            code.add("satrap::wire::send(&self.0, &mut message_)\n}\n\n");
+            self.fill_and_send(code, message, &passed);
+            code.add("Ok(())\n}\n\n");
             return;
         }
-        code.add("satrap::wire::call(&self.0, &mut message_)?;");
+        self.fill_and_call(code, message, &passed);
         match &*next.transitions {
             [only] => {
                 self.expect_tag(code, only);
-                code.add(self.take(only, "&self.0", "&mut message_"));
+                code.add(self.take(only, "&self.0"));
             }
-            _ => code.add(format!("{output}::decode(&self.0, &mut message_)")),
+            _ => code.add(format!("{output}::decode(&self.0, message_)")),
         }
         code.add("}\n\n");
     }
@@ -293,19 +309,21 @@ impl Role<'_> {
     fn receivers(&self, code: &mut Code, state: &State) {
         let output = self.received(state);
         code.add(format!(
-            "/// Waits for the next message.\n\
+            "/// Waits for the next message.\n#[inline]\n\
              pub fn recv(self) -> Result<{output}, satrap::Error> {{\n\
-             let mut message_ = satrap::Message::new(0);\n\
-             self.0.recv(&mut message_)?;\n\
-             self.decode(&mut message_)\n}}\n\n\
+             let mut place_ = satrap::wire::Place::uninit();\n\
+             let message_ = satrap::wire::recv(&self.0, &mut place_)?;\n\
+             self.decode(message_)\n}}\n\n\
              /// Waits until a deadline. If that passes first, the state comes back as the inner error.\n\
+             #[inline]\n\
              pub fn recv_until(self, deadline: u64) -> Result<Result<{output}, Self>, satrap::Error> {{\n\
-             let mut message_ = satrap::Message::new(0);\n\
-             match self.0.recv_until(&mut message_, deadline) {{\n\
-             Ok(()) => self.decode(&mut message_).map(Ok),\n\
+             let mut place_ = satrap::wire::Place::uninit();\n\
+             match satrap::wire::recv_until(&self.0, &mut place_, deadline) {{\n\
+             Ok(message_) => self.decode(message_).map(Ok),\n\
              Err(error_) if error_.is_late() => Ok(Err(self)),\n\
              Err(error_) => Err(error_),\n}}\n}}\n\n"
         ));
+        code.add("#[inline]");
         code.add(format!(
             "pub(super) fn decode(self, message_: &mut satrap::Message) -> Result<{output}, satrap::Error> {{"
         ));
@@ -319,18 +337,18 @@ impl Role<'_> {
     fn expect_tag(&self, code: &mut Code, step: &Transition) {
         let tag = constant(&self.message(step).name);
         code.add(format!("if message_.tag != super::{tag} {{"));
-        code.add("return Err(satrap::wire::Malformed::Tag.into());\n}");
+        code.add("return Err(satrap::wire::wrong_tag());\n}");
     }
 
     /// The call that reads a message.
-    fn take(&self, step: &Transition, endpoint: &str, message: &str) -> String {
+    fn take(&self, step: &Transition, endpoint: &str) -> String {
         let name = snake(&self.message(step).name);
         let endpoint = if has_buffer(self.message(step)) {
             format!("{endpoint}, ")
         } else {
             String::new()
         };
-        format!("super::take_{name}({endpoint}{message})")
+        format!("super::take_{name}({endpoint}message_)")
     }
 
     fn decode_only(&self, code: &mut Code, step: &Transition) {
@@ -339,10 +357,7 @@ impl Role<'_> {
             Target::State(_) => Some(format!("{}(self.0)", self.next_type(step.target))),
             Target::End => None,
         };
-        code.add(format!(
-            "let value_ = {}?;",
-            self.take(step, "&self.0", "message_")
-        ));
+        code.add(format!("let value_ = {}?;", self.take(step, "&self.0")));
         let empty = self.message(step).parameters.is_empty();
         code.add(match next {
             Some(next) if empty => format!("Ok({next})"),
@@ -362,7 +377,7 @@ impl Role<'_> {
             }
             self.arm(code, step, &output, &fields, "&self.0");
         }
-        code.add("_ => Err(satrap::wire::Malformed::Tag.into()),\n}");
+        code.add("_ => Err(satrap::wire::wrong_tag()),\n}");
     }
 
     /// One message of several: its tag, its reading, its case.
@@ -378,7 +393,7 @@ impl Role<'_> {
         code.add(format!(
             "let {} = {}?;",
             payload_pattern(message),
-            self.take(step, endpoint, "message_")
+            self.take(step, endpoint)
         ));
         code.add(format!("Ok({output}::{case}{body})\n}}"));
     }
@@ -427,7 +442,7 @@ impl Role<'_> {
             .iter()
             .for_each(|step| self.case(code, step, None));
         code.add(format!("}}\n\nimpl {name} {{"));
-        code.add("fn decode(");
+        code.add("#[inline]\nfn decode(");
         code.add("endpoint_: &satrap::Endpoint,\nmessage_: &mut satrap::Message,");
         code.add(format!(
             ") -> Result<{name}, satrap::Error> {{\nmatch message_.tag {{"
@@ -435,14 +450,17 @@ impl Role<'_> {
         for step in &state.transitions {
             self.arm(code, step, &name, &names(self.message(step)), "endpoint_");
         }
-        code.add("_ => Err(satrap::wire::Malformed::Tag.into()),\n}\n}\n}\n\n");
+        code.add("_ => Err(satrap::wire::wrong_tag()),\n}\n}\n}\n\n");
     }
 
     /// Lets the start state travel in a message as the endpoint that it is.
     fn wire(&self, code: &mut Code) {
         let name = pascal(&self.contract.states[0].name);
         code.add(format!(
-            "impl satrap::wire::Layout for {name} {{\nconst SIZE: usize = 4;\nconst ALIGN: usize = 4;\n}}\n\n\
+            "impl satrap::wire::Carried for {name} {{\n\
+             fn into_raw(self) -> u32 {{\nself.0.into_raw()\n}}\n\n\
+             fn from_raw(handle_: u32) -> Self {{\n{name}(satrap::Endpoint::from_raw(handle_))\n}}\n}}\n\n\
+             impl satrap::wire::Layout for {name} {{\nconst SIZE: usize = 4;\nconst ALIGN: usize = 4;\n}}\n\n\
              impl satrap::wire::Encode for {name} {{\n\
              fn encode(self, writer_: &mut satrap::wire::Writer<'_>, at_: usize) -> Result<(), satrap::Error> {{\n\
              satrap::wire::Encode::encode(self.0, writer_, at_)\n}}\n}}\n\n\

@@ -77,22 +77,14 @@ impl Generator<'_> {
         }
         code.add("}\n\n");
         let names: Vec<_> = fields.iter().map(|part| field(&part.name)).collect();
-        let mut body = format!("let {name} {{ {} }} = self;\n", names.join(", "));
+        let form = Form::of(decl);
+        let mut writes = format!("let {name} {{ {} }} = self;\n", names.join(", "));
+        let mut reads = format!("Ok({name} {{\n");
         for (part, name) in fields.iter().zip(&names) {
-            body += &format!(
-                "satrap::wire::Encode::encode({name}, writer_, at_ + {})?;\n",
-                part.offset
-            );
+            writes += &form.write(name, part.offset);
+            reads += &format!("{name}: {}?,\n", form.read("", part.offset));
         }
-        encode(code, name, &(body + "Ok(())"), decl.shape.has_handles());
-        let mut body = format!("Ok({name} {{\n");
-        for (part, name) in fields.iter().zip(&names) {
-            body += &format!(
-                "{name}: satrap::wire::Decode::decode(reader_, at_ + {})?,\n",
-                part.offset
-            );
-        }
-        decode(code, name, &(body + "})"));
+        form.implement(code, name, &writes, &(reads + "})"));
     }
 
     fn variant(&self, code: &mut Code, decl: &TypeDecl, name: &str, cases: &[Case], scope: Scope<'_>) {
@@ -108,30 +100,28 @@ impl Generator<'_> {
         let shapes: Vec<_> = cases.iter().map(|case| payloads(&case.ty)).collect();
         let tag = tag_size(cases.len());
         let at = payload_offset(tag, &shapes);
+        let repr = unsigned(tag);
+        let form = Form::of(decl);
         let mut writes = String::from("match self {\n");
-        let mut reads = format!("match {}::from_le_bytes(reader_.get(at_)?) {{\n", unsigned(tag));
+        let mut reads = format!("match {}? {{\n", form.read(repr, 0));
         for (number, case) in cases.iter().enumerate() {
             let case_name = pascal(&case.name);
-            let put = format!("writer_.put(at_, {number}{}.to_le_bytes());", unsigned(tag));
+            let put = form.write(&format!("&{number}{repr}"), 0);
             match case.ty {
                 Some(_) => {
-                    writes += &format!("{name}::{case_name}(value_) => {{\n{put}\n");
-                    writes += &format!("satrap::wire::Encode::encode(value_, writer_, at_ + {at})?;\n}}\n");
-                    let value = format!("satrap::wire::Decode::decode(reader_, at_ + {at})?");
-                    reads += &format!("{number} => Ok({name}::{case_name}({value})),\n");
+                    let value = form.write("value_", at);
+                    writes += &format!("{name}::{case_name}(value_) => {{\n{put}{value}}}\n");
+                    let value = form.read("", at);
+                    reads += &format!("{number} => Ok({name}::{case_name}({value}?)),\n");
                 }
                 None => {
-                    writes += &format!("{name}::{case_name} => {{\n{put}\n}}\n");
+                    writes += &format!("{name}::{case_name} => {{\n{put}}}\n");
                     reads += &format!("{number} => Ok({name}::{case_name}),\n");
                 }
             }
         }
-        encode(code, name, &(writes + "}\nOk(())"), decl.shape.has_handles());
-        decode(
-            code,
-            name,
-            &(reads + "_ => Err(satrap::wire::Malformed::Case.into()),\n}"),
-        );
+        reads += &format!("_ => {},\n}}", form.refuse("Case"));
+        form.implement(code, name, &(writes + "}\n"), &reads);
     }
 }
 
@@ -140,24 +130,16 @@ fn enumeration(code: &mut Code, name: &str, cases: &[Case]) {
     code.add("#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]");
     code.add(format!("#[repr({repr})]"));
     code.add(format!("pub enum {name} {{"));
-    let mut reads = format!("match {repr}::from_le_bytes(reader_.get(at_)?) {{\n");
+    let mut reads = format!("match {}? {{\n", Form::Plain.read(repr, 0));
     for (number, case) in cases.iter().enumerate() {
         code.docs(&case.docs);
         code.add(format!("{} = {number},", pascal(&case.name)));
         reads += &format!("{number} => Ok({name}::{}),\n", pascal(&case.name));
     }
     code.add("}\n\n");
-    encode(
-        code,
-        name,
-        &format!("writer_.put(at_, (*self as {repr}).to_le_bytes());\nOk(())"),
-        false,
-    );
-    decode(
-        code,
-        name,
-        &(reads + "_ => Err(satrap::wire::Malformed::Case.into()),\n}"),
-    );
+    reads += &format!("_ => {},\n}}", Form::Plain.refuse("Case"));
+    let writes = Form::Plain.write(&format!("&(*self as {repr})"), 0);
+    Form::Plain.implement(code, name, &writes, &reads);
 }
 
 fn flags(code: &mut Code, name: &str, cases: &[Case]) {
@@ -184,20 +166,12 @@ fn flags(code: &mut Code, name: &str, cases: &[Case]) {
          impl ::core::ops::BitOr for {name} {{\ntype Output = {name};\n\n\
          fn bitor(self, other: {name}) -> {name} {{\n{name}(self.0 | other.0)\n}}\n}}\n\n"
     ));
-    encode(
-        code,
-        name,
-        "writer_.put(at_, self.0.to_le_bytes());\nOk(())",
-        false,
+    let reads = format!(
+        "let bits_ = {}?;\nif bits_ & !{name}::ALL.0 != 0 {{\nreturn {};\n}}\nOk({name}(bits_))",
+        Form::Plain.read(repr, 0),
+        Form::Plain.refuse("Flags")
     );
-    decode(
-        code,
-        name,
-        &format!(
-            "let bits_ = {repr}::from_le_bytes(reader_.get(at_)?);\nif bits_ & !{name}::ALL.0 != 0 {{\n\
-             return Err(satrap::wire::Malformed::Flags.into());\n}}\nOk({name}(bits_))"
-        ),
-    );
+    Form::Plain.implement(code, name, &Form::Plain.write("&self.0", 0), &reads);
 }
 
 /// A flag's constant; two names are the type's own.
@@ -208,26 +182,92 @@ fn flag_constant(name: &str) -> String {
     }
 }
 
-/// By reference, and by value too; what moves, by value alone.
-fn encode(code: &mut Code, name: &str, body: &str, moves: bool) {
-    let signature =
-        "fn encode(self, writer_: &mut satrap::wire::Writer<'_>, at_: usize) -> Result<(), satrap::Error> {";
-    let reference = if moves { "" } else { "&" };
-    code.add(format!(
-        "impl satrap::wire::Encode for {reference}{name} {{\n{signature}\n{body}\n}}\n}}\n\n"
-    ));
-    if !moves {
-        let forward = "satrap::wire::Encode::encode(&self, writer_, at_)";
-        code.add(format!(
-            "impl satrap::wire::Encode for {name} {{\n{signature}\n{forward}\n}}\n}}\n\n"
-        ));
+/// How values of a type are written and read: by which traits of the runtime.
+#[derive(Clone, Copy)]
+enum Form {
+    /// It is its fixed part: bytes in, bytes out.
+    Plain,
+    /// It has a tail.
+    Tail,
+    /// Handles move with it, so it is written by value alone.
+    Moves,
+}
+
+impl Form {
+    fn of(decl: &TypeDecl) -> Form {
+        match (decl.shape.has_handles(), decl.shape.tail) {
+            (true, _) => Form::Moves,
+            (false, true) => Form::Tail,
+            (false, false) => Form::Plain,
+        }
+    }
+
+    /// The line that writes a part of a value.
+    fn write(self, value: &str, offset: usize) -> String {
+        match self {
+            Form::Plain => format!("satrap::wire::Plain::write({value}, body_, at_ + {offset});\n"),
+            _ => format!("satrap::wire::Encode::encode({value}, writer_, at_ + {offset})?;\n"),
+        }
+    }
+
+    /// The call that reads a part, of a type that is named or known from what happens to it.
+    fn read(self, ty: &str, offset: usize) -> String {
+        let ty = if ty.is_empty() { "_" } else { ty };
+        match self {
+            Form::Plain => format!("<{ty} as satrap::wire::Plain>::read(body_, at_ + {offset})"),
+            _ => format!("<{ty} as satrap::wire::Decode>::decode(reader_, at_ + {offset})"),
+        }
+    }
+
+    /// The error of a reader.
+    fn refuse(self, why: &str) -> String {
+        match self {
+            Form::Plain => format!("Err(satrap::wire::Malformed::{why})"),
+            _ => format!("Err(satrap::wire::Malformed::{why}.into())"),
+        }
+    }
+
+    /// The traits: `writes` are lines, `reads` ends with a result.
+    fn implement(self, code: &mut Code, name: &str, writes: &str, reads: &str) {
+        if let Form::Plain = self {
+            code.add(format!(
+                "impl satrap::wire::Plain for {name} {{\n\
+                 #[inline]\nfn write(&self, body_: &mut [u8], at_: usize) {{\n{writes}\n}}\n\n\
+                 #[inline]\n\
+                 fn read(body_: &[u8], at_: usize) -> Result<Self, satrap::wire::Malformed> {{\n{reads}\n}}\n\
+                 }}\n\n"
+            ));
+            encode(code, &format!("&{name}"), "writer_.put(at_, self);\n");
+            encode(code, name, "writer_.put(at_, &self);\n");
+            decode(code, name, "Ok(reader_.get(at_)?)");
+            return;
+        }
+        if let Form::Tail = self {
+            encode(code, &format!("&{name}"), writes);
+            encode(
+                code,
+                name,
+                "satrap::wire::Encode::encode(&self, writer_, at_)?;\n",
+            );
+        } else {
+            encode(code, name, writes);
+        }
+        decode(code, name, reads);
     }
 }
 
-fn decode(code: &mut Code, name: &str, body: &str) {
-    let signature =
-        "fn decode(reader_: &mut satrap::wire::Reader<'_>, at_: usize) -> Result<Self, satrap::Error> {";
+fn encode(code: &mut Code, name: &str, lines: &str) {
     code.add(format!(
-        "impl satrap::wire::Decode for {name} {{\n{signature}\n{body}\n}}\n}}\n\n"
+        "impl satrap::wire::Encode for {name} {{\n\
+         fn encode(self, writer_: &mut satrap::wire::Writer<'_>, at_: usize) -> Result<(), satrap::Error> {{\n\
+         {lines}Ok(())\n}}\n}}\n\n"
+    ));
+}
+
+fn decode(code: &mut Code, name: &str, body: &str) {
+    code.add(format!(
+        "impl satrap::wire::Decode for {name} {{\n\
+         fn decode(reader_: &mut satrap::wire::Reader<'_>, at_: usize) -> Result<Self, satrap::Error> {{\n\
+         {body}\n}}\n}}\n\n"
     ));
 }

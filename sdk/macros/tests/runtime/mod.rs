@@ -59,6 +59,34 @@ impl Message {
     }
 }
 
+/// What stands where nothing was written.
+fn unspecified() -> Message {
+    Message {
+        tag: 0xaaaa,
+        inline_len: 0xaa,
+        handle_count: 0xaa,
+        buffer: 0xaaaa,
+        buffer_len: 0xaaaa,
+        handles: [0xaaaa; 4],
+        inline: [0xaa; 64],
+    }
+}
+
+/// The message as it stands in a program's memory.
+fn lay_out<const N: usize, const H: usize>(fixed: wire::Fixed<N, H>) -> Message {
+    let mut message = Message {
+        tag: fixed.tag,
+        inline_len: fixed.inline_len,
+        handle_count: H as u8,
+        buffer: fixed.buffer,
+        buffer_len: fixed.buffer_len,
+        ..unspecified()
+    };
+    message.handles[..H].copy_from_slice(&fixed.handles);
+    message.inline[..N].copy_from_slice(&fixed.inline);
+    message
+}
+
 struct Channel {
     table: Rc<Table>,
     state: Cell<u8>,
@@ -233,8 +261,35 @@ impl Endpoint {
         Ok(())
     }
 
-    pub fn recv_until(&self, message: &mut Message, _deadline: u64) -> Result<(), Error> {
-        self.recv(message)
+    pub fn recv_into<'m>(&self, place: &'m mut wire::Place) -> Result<&'m mut Message, Error> {
+        let message = place.write(unspecified());
+        self.recv(message)?;
+        Ok(message)
+    }
+
+    pub fn recv_into_until<'m>(
+        &self,
+        place: &'m mut wire::Place,
+        _deadline: u64,
+    ) -> Result<&'m mut Message, Error> {
+        self.recv_into(place)
+    }
+
+    pub fn send_fixed<const N: usize, const H: usize>(
+        &self,
+        message: wire::Fixed<N, H>,
+    ) -> Result<(), Error> {
+        self.send(&mut lay_out(message))
+    }
+
+    pub fn call_fixed<'m, const N: usize, const H: usize>(
+        &self,
+        message: wire::Fixed<N, H>,
+        place: &'m mut wire::Place,
+    ) -> Result<&'m mut Message, Error> {
+        let message = place.write(lay_out(message));
+        self.call(message)?;
+        Ok(message)
     }
 
     /// Nobody can answer between the halves of a call here, so answers are queued beforehand.
@@ -308,8 +363,11 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn attach(self, message: &mut Message) {
-        message.buffer = self.index + 1;
-        message.buffer_len = self.len;
+        (message.buffer, message.buffer_len) = self.into_parts();
+    }
+
+    pub fn into_parts(self) -> (u32, u32) {
+        (self.index + 1, self.len)
     }
 }
 

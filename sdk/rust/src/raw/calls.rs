@@ -1,20 +1,31 @@
 //! A safe function for each kernel call that takes pointers; results become `Result`s. The other calls of
 //! the list are safe as they stand.
 //!
-//! One invariant carries every `SAFETY:` comment here (I1): a pointer and a length handed to the kernel come
-//! from one Rust reference, borrowed for the whole call, mutably where the kernel writes.
+//! Two invariants carry the `SAFETY:` comments here. I1: a pointer and a length handed to the kernel come
+//! from one Rust reference, borrowed for the whole call, mutably where the kernel writes. I4: a call that
+//! succeeded may have written all of the place that it was given; what the ABI does not say of its bytes is
+//! unspecified, but there.
 
 use satrap_abi::Errno;
+use satrap_abi::call::message as layout;
+use satrap_abi::limits::HANDLES_MAX;
 
 use super::ThreadBody;
 use crate::Message;
+use crate::wire::{Fixed, Place};
 
 type Result<T> = core::result::Result<T, Errno>;
 
 /// A kernel call's result: 0 and above pass, anything else is an error. A code that this SDK does not know
 /// comes from a newer kernel.
+#[inline]
 pub fn check(result: i32) -> Result<u32> {
-    u32::try_from(result).map_err(|_| Errno::from_result(result).unwrap_or(Errno::Unsupported))
+    u32::try_from(result).map_err(|_| refusal(result))
+}
+
+#[cold]
+fn refusal(result: i32) -> Errno {
+    Errno::from_result(result).unwrap_or(Errno::Unsupported)
 }
 
 /// A slice's length as the ABI counts. Linear memory has 4 GiB, so a guest's slices always fit.
@@ -98,6 +109,83 @@ pub fn recv(endpoint: u32, message: &mut Message, deadline: u64) -> Result<()> {
 pub fn call(endpoint: u32, message: &mut Message, deadline: u64) -> Result<()> {
     // SAFETY: I1; as in `recv`.
     check(unsafe { super::call(endpoint, message, deadline) }).map(drop)
+}
+
+/// Receives into a place that need not hold anything yet.
+#[inline]
+pub fn recv_into(endpoint: u32, place: &mut Place, deadline: u64) -> Result<&mut Message> {
+    // SAFETY: I1; `Message` has the ABI's layout.
+    check(unsafe { super::recv(endpoint, place.as_mut_ptr(), deadline) })?;
+    // SAFETY: I4; any bytes are a valid message.
+    Ok(unsafe { place.assume_init_mut() })
+}
+
+#[inline]
+pub fn send_fixed<const N: usize, const H: usize>(
+    endpoint: u32,
+    message: Fixed<N, H>,
+    deadline: u64,
+) -> Result<()> {
+    let mut place = Place::uninit();
+    lay_out(message, &mut place);
+    // SAFETY: I1; `Message` has the ABI's layout, and what the kernel reads of it was laid out.
+    check(unsafe { super::send(endpoint, place.as_ptr(), deadline) }).map(drop)
+}
+
+/// The answer takes the message's place.
+#[inline]
+pub fn call_fixed<const N: usize, const H: usize>(
+    endpoint: u32,
+    message: Fixed<N, H>,
+    place: &mut Place,
+    deadline: u64,
+) -> Result<&mut Message> {
+    lay_out(message, place);
+    // SAFETY: I1; as in `send_fixed` and `recv_into`.
+    check(unsafe { super::call(endpoint, place.as_mut_ptr(), deadline) })?;
+    // SAFETY: I4; any bytes are a valid message.
+    Ok(unsafe { place.assume_init_mut() })
+}
+
+/// Writes of a message what the kernel reads: the head, the inline arguments, and the handles if there are
+/// any; the rest of its 96 bytes would cost more than these. In whole words, as the kernel reads them: a
+/// processor forwards a store to a load of the same place and size, and stalls where several stores make up
+/// what is loaded.
+#[inline]
+fn lay_out<const N: usize, const H: usize>(message: Fixed<N, H>, place: &mut Place) {
+    let place = place.as_mut_ptr();
+    let put = |offset: usize, word: u64| {
+        // SAFETY: the words written below end within the place that is borrowed here: the fields' offsets are
+        // the layout's, and `Fixed` has made sure at compile time that `N` and `H` fit into its fields.
+        unsafe {
+            place
+                .cast::<u8>()
+                .add(offset)
+                .cast::<u64>()
+                .write_unaligned(word.to_le())
+        }
+    };
+    let lengths = u64::from(message.inline_len) << 16 | (H as u64) << 24;
+    put(
+        layout::TAG,
+        u64::from(message.tag) | lengths | u64::from(message.buffer) << 32,
+    );
+    put(layout::BUFFER_ADDRESS, u64::from(message.buffer_len) << 32);
+    if H > 0 {
+        let mut handles = [0; HANDLES_MAX];
+        handles[..H].copy_from_slice(&message.handles);
+        put(
+            layout::HANDLES,
+            u64::from(handles[0]) | u64::from(handles[1]) << 32,
+        );
+        put(
+            layout::HANDLES + 8,
+            u64::from(handles[2]) | u64::from(handles[3]) << 32,
+        );
+    }
+    for (index, word) in message.inline.as_chunks().0.iter().enumerate() {
+        put(layout::INLINE + 8 * index, u64::from_le_bytes(*word));
+    }
 }
 
 pub fn wait(handles: &[u32], deadline: u64) -> Result<usize> {

@@ -128,11 +128,11 @@ impl Encode for Bytes {
 
 impl Decode for Bytes {
     fn decode(reader: &mut Reader<'_>, at: usize) -> Result<Self, Error> {
-        let offset = u32::from_le_bytes(reader.get(at)?);
+        let offset: u32 = reader.get(at)?;
         if offset & IN_BLOCK == 0 {
             return Ok(Bytes::from(reader.text(at)?));
         }
-        let len = u32::from_le_bytes(reader.get(at + 4)?) as usize;
+        let len = reader.get::<u32>(at + 4)? as usize;
         let block = Block::from_raw(reader.handle(offset & !IN_BLOCK)?);
         if block.len() != len || len < PAGE {
             return Err(Malformed::BlockLength.into());

@@ -5,7 +5,7 @@
 //! `wire.rs` (writer and reader), `bytes.rs` (`list<u8>`).
 
 use super::super::{Block, Endpoint, Error};
-use super::{Bytes, Decode, Encode, Layout, Malformed, Reader, Writer, align_up};
+use super::{Bytes, Decode, Encode, Layout, Malformed, Plain, Reader, Writer, align_up};
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
@@ -17,25 +17,38 @@ macro_rules! scalars {
             const SIZE: usize = size_of::<$raw>();
             const ALIGN: usize = size_of::<$raw>();
         }
+        impl Plain for $type {
+            #[inline]
+            fn write(&self, body: &mut [u8], at: usize) {
+                let write: fn($type) -> $raw = $write;
+                body[at..at + Self::SIZE].copy_from_slice(&write(*self).to_le_bytes());
+            }
+
+            #[inline]
+            fn read(body: &[u8], at: usize) -> Result<Self, Malformed> {
+                let read: fn($raw) -> Result<$type, Malformed> = $read;
+                let bytes = body.get(at..).and_then(<[u8]>::first_chunk);
+                read(<$raw>::from_le_bytes(*bytes.ok_or(Malformed::Short)?))
+            }
+        }
         impl Encode for $type {
             #[inline]
             fn encode(self, writer: &mut Writer<'_>, at: usize) -> Result<(), Error> {
-                let write: fn($type) -> $raw = $write;
-                writer.put(at, write(self).to_le_bytes());
+                writer.put(at, &self);
                 Ok(())
             }
         }
         impl Encode for &$type {
             #[inline]
             fn encode(self, writer: &mut Writer<'_>, at: usize) -> Result<(), Error> {
-                (*self).encode(writer, at)
+                writer.put(at, self);
+                Ok(())
             }
         }
         impl Decode for $type {
             #[inline]
             fn decode(reader: &mut Reader<'_>, at: usize) -> Result<Self, Error> {
-                let read: fn($raw) -> Result<$type, Malformed> = $read;
-                Ok(read(<$raw>::from_le_bytes(reader.get(at)?))?)
+                Ok(reader.get(at)?)
             }
         }
     )*};
@@ -164,7 +177,7 @@ fn put_option<T: Layout>(
     writer: &mut Writer<'_>,
     at: usize,
 ) -> Result<(), Error> {
-    writer.put(at, [value.is_some() as u8]);
+    writer.put(at, &value.is_some());
     value.map_or(Ok(()), |value| {
         value.encode(writer, at + tagged(T::SIZE, T::ALIGN).payload)
     })
@@ -187,10 +200,29 @@ where
 
 impl<T: Decode> Decode for Option<T> {
     fn decode(reader: &mut Reader<'_>, at: usize) -> Result<Self, Error> {
-        match reader.get(at)? {
-            [0] => Ok(None),
-            [1] => T::decode(reader, at + tagged(T::SIZE, T::ALIGN).payload).map(Some),
+        match reader.get::<u8>(at)? {
+            0 => Ok(None),
+            1 => T::decode(reader, at + tagged(T::SIZE, T::ALIGN).payload).map(Some),
             _ => Err(Malformed::Case.into()),
+        }
+    }
+}
+
+impl<T: Plain> Plain for Option<T> {
+    #[inline]
+    fn write(&self, body: &mut [u8], at: usize) {
+        self.is_some().write(body, at);
+        if let Some(value) = self {
+            value.write(body, at + tagged(T::SIZE, T::ALIGN).payload);
+        }
+    }
+
+    #[inline]
+    fn read(body: &[u8], at: usize) -> Result<Self, Malformed> {
+        match u8::read(body, at)? {
+            0 => Ok(None),
+            1 => T::read(body, at + tagged(T::SIZE, T::ALIGN).payload).map(Some),
+            _ => Err(Malformed::Case),
         }
     }
 }
@@ -209,7 +241,7 @@ fn put_result<T: Layout, E: Layout>(
     writer: &mut Writer<'_>,
     at: usize,
 ) -> Result<(), Error> {
-    writer.put(at, [value.is_err() as u8]);
+    writer.put(at, &value.is_err());
     let payload = at + either::<T, E>().payload;
     match value {
         Ok(value) => value.encode(writer, payload),
@@ -236,10 +268,32 @@ where
 impl<T: Decode, E: Decode> Decode for Result<T, E> {
     fn decode(reader: &mut Reader<'_>, at: usize) -> Result<Self, Error> {
         let payload = at + either::<T, E>().payload;
-        match reader.get(at)? {
-            [0] => T::decode(reader, payload).map(Ok),
-            [1] => E::decode(reader, payload).map(Err),
+        match reader.get::<u8>(at)? {
+            0 => T::decode(reader, payload).map(Ok),
+            1 => E::decode(reader, payload).map(Err),
             _ => Err(Malformed::Case.into()),
+        }
+    }
+}
+
+impl<T: Plain, E: Plain> Plain for Result<T, E> {
+    #[inline]
+    fn write(&self, body: &mut [u8], at: usize) {
+        self.is_err().write(body, at);
+        let payload = at + either::<T, E>().payload;
+        match self {
+            Ok(value) => value.write(body, payload),
+            Err(value) => value.write(body, payload),
+        }
+    }
+
+    #[inline]
+    fn read(body: &[u8], at: usize) -> Result<Self, Malformed> {
+        let payload = at + either::<T, E>().payload;
+        match u8::read(body, at)? {
+            0 => T::read(body, payload).map(Ok),
+            1 => E::read(body, payload).map(Err),
+            _ => Err(Malformed::Case),
         }
     }
 }
@@ -286,6 +340,28 @@ macro_rules! tuples {
                 Ok(())
             }
         }
+        #[allow(unused_variables, unused_assignments, unused_mut, non_snake_case, clippy::unused_unit)]
+        impl<$($name: Plain),*> Plain for ($($name,)*) {
+            #[inline]
+            fn write(&self, body: &mut [u8], mut at: usize) {
+                let ($($name,)*) = self;
+                $(
+                    at = align_up(at, <$name as Layout>::ALIGN);
+                    $name.write(body, at);
+                    at += <$name as Layout>::SIZE;
+                )*
+            }
+
+            #[inline]
+            fn read(body: &[u8], mut at: usize) -> Result<Self, Malformed> {
+                Ok(($({
+                    at = align_up(at, $name::ALIGN);
+                    let value = $name::read(body, at)?;
+                    at += $name::SIZE;
+                    value
+                },)*))
+            }
+        }
         #[allow(unused_variables, unused_assignments, unused_mut, clippy::unused_unit)]
         impl<$($name: Decode),*> Decode for ($($name,)*) {
             fn decode(reader: &mut Reader<'_>, mut at: usize) -> Result<Self, Error> {
@@ -322,13 +398,13 @@ macro_rules! handles {
         impl Encode for $type {
             fn encode(self, writer: &mut Writer<'_>, at: usize) -> Result<(), Error> {
                 let index = writer.attach(self.into_raw());
-                writer.put(at, index.to_le_bytes());
+                writer.put(at, &index);
                 Ok(())
             }
         }
         impl Decode for $type {
             fn decode(reader: &mut Reader<'_>, at: usize) -> Result<Self, Error> {
-                let index = u32::from_le_bytes(reader.get(at)?);
+                let index = reader.get(at)?;
                 Ok(<$type>::from_raw(reader.handle(index)?))
             }
         }
