@@ -5,6 +5,7 @@
 
 use crate::Frame;
 use core::fmt;
+use satrap_sync::relax;
 
 /// The sending end of a ring.
 pub trait FrameSender {
@@ -45,6 +46,19 @@ pub trait FrameReceiver {
 
     /// Whether nothing waits: one relaxed load, for polling many rings.
     fn is_empty(&self) -> bool;
+
+    /// Whether a frame waits, or comes while this looks at most `turns` times: for a reader with nothing else
+    /// to do. Tight, for what a slower loop would add is added to every message.
+    #[inline]
+    fn waits(&self, turns: u32) -> bool {
+        for _ in 0..turns {
+            if !self.is_empty() {
+                return true;
+            }
+            relax();
+        }
+        !self.is_empty()
+    }
 
     /// Declares everything taken consumed at once, so that a waiting sender finds the room.
     ///

@@ -161,8 +161,8 @@ impl<P: Platform> Cpu<P> {
     }
 }
 
-/// Bounds a loop that polls. It looks at the clock in one of sixteen turns: the clock would otherwise be half of
-/// what such a loop does.
+/// Bounds a loop that polls. It looks at the clock in each sixteenth turn, the first time after sixteen: what
+/// is waited for may be there at once, and the clock would be half of what such a loop does.
 pub(crate) struct Patience {
     budget: u64,
     started: Option<u64>,
@@ -181,15 +181,16 @@ impl Patience {
         }
     }
 
-    /// Before each turn: about what time it is, or `None` when the budget is used up.
+    /// Before each turn: about what time it is, 0 while that is not known, or `None` when the budget is used up.
     #[inline]
     pub(crate) fn turn(&mut self, platform: &impl Platform) -> Option<u64> {
+        self.turns = self.turns.wrapping_add(1);
         if self.turns.is_multiple_of(16) {
             self.now = platform.now();
+            self.started.get_or_insert(self.now);
         }
-        self.turns = self.turns.wrapping_add(1);
-        let started = *self.started.get_or_insert(self.now);
-        (self.now - started < self.budget).then_some(self.now)
+        let spent = self.now - self.started.unwrap_or(self.now);
+        (spent < self.budget).then_some(self.now)
     }
 }
 

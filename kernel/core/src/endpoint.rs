@@ -9,7 +9,7 @@ use crate::{
     inbox::{Inbox, direction},
     message::Message,
     pool::Pool,
-    rmp::RemoteRoute,
+    rmp::{RemoteEnd, RemoteRoute},
 };
 use alloc::{boxed::Box, string::String, sync::Arc};
 use core::{future::poll_fn, task::Poll, task::Waker};
@@ -127,7 +127,7 @@ impl Endpoint {
     /// [`Errno::Protocol`] when the contract forbids it now, [`Errno::Closed`] and its kin when nobody will
     /// receive it, [`Errno::Invalid`] for a pool buffer that the caller does not hold.
     pub fn try_send(&mut self, message: &mut Message) -> Result<(), Errno> {
-        let next = self.step(self.side, message)?;
+        let next = self.step(message)?;
         let buffer = message.buffer();
         if let Some(buffer) = buffer {
             self.pool
@@ -137,7 +137,10 @@ impl Endpoint {
         }
         let payload = message.payload();
         let sent = match &mut self.route {
-            Route::Local { ring, peer } => peer.push(ring, message),
+            Route::Local { ring, peer } => {
+                message.leads_to(next);
+                peer.push(ring, message)
+            }
             Route::Remote(remote) => remote.send(message, next),
         };
         if let Err(errno) = sent {
@@ -173,15 +176,27 @@ impl Endpoint {
             return Ok(());
         }
         self.inbox.pop(&mut self.ring, into)?;
-        // The sender's kernel has checked it; a failure here is a fault of that kernel.
-        self.state = self.step(self.side.peer(), into)?;
-        if let Some(buffer) = into.buffer()
+        self.take_in(into)
+    }
+
+    /// Whether what comes for the shadow endpoint `end` comes for this endpoint, and nothing waits before it.
+    #[inline]
+    pub(crate) fn is_next_of(&self, end: &RemoteEnd) -> bool {
+        let own = matches!(&self.route, Route::Remote(remote) if remote.is_over(end));
+        own && self.stash.is_none() && self.ring.is_empty()
+    }
+
+    /// A message is received. It was checked against the contract where it was sent, or where it came in.
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, message: &Message) -> Result<(), Errno> {
+        self.state = message.state();
+        if let Some(buffer) = message.buffer()
             && let Some(pool) = &*self.inbox.pool.lock()
         {
             pool.receive(buffer.index)?;
         }
         self.stats.received += 1;
-        self.stats.bytes_received += into.payload();
+        self.stats.bytes_received += message.payload();
         self.unacknowledged += 1;
         if self.unacknowledged >= ACKNOWLEDGE_EVERY {
             self.acknowledge();
@@ -196,13 +211,13 @@ impl Endpoint {
     }
 
     #[inline(always)]
-    fn step(&self, sender: Side, message: &Message) -> Result<u8, Errno> {
+    fn step(&self, message: &Message) -> Result<u8, Errno> {
         let mut kinds = [HandleKind::Block; HANDLES_MAX];
         let count = message.kinds(&mut kinds);
         let inline = usize::from(message.inline_len());
         let (tag, buffer) = (message.tag(), message.has_buffer());
         self.contract
-            .step(self.state, sender, tag, inline, &kinds[..count], buffer)
+            .step(self.state, self.side, tag, inline, &kinds[..count], buffer)
             .map_err(|_| Errno::Protocol)
     }
 

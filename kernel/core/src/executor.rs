@@ -9,14 +9,14 @@ use crate::{
     engine::{Pause, Resume, Thread},
     link::Link,
     platform::Platform,
-    rmp::Links,
+    rmp::KnownLinks,
     satellite::Satellite,
     task::{Body, Task},
 };
 use alloc::sync::Arc;
 use core::task::{Context, Waker};
 use satrap_link::Attention;
-use satrap_sync::{Ordering, relax};
+use satrap_sync::Ordering;
 
 /// How long a lone thread may run before the peers are asked to ring instead of to rely on polling, in ns.
 const LINK_GRACE: u64 = 1_000_000;
@@ -43,8 +43,7 @@ pub struct Executor<P: Platform> {
     satellite: Arc<Satellite<P>>,
     cpu: Arc<Cpu<P>>,
     index: usize,
-    links: Links,
-    links_version: u64,
+    links: KnownLinks,
     attention: Attention,
     /// When the task that the last step ran paused, in ticks; 0 if it ran none.
     paused_at: u64,
@@ -55,13 +54,11 @@ pub struct Executor<P: Platform> {
 impl<P: Platform> Executor<P> {
     /// The executor of CPU `index` of a satellite; one for each.
     pub fn new(satellite: Arc<Satellite<P>>, index: usize) -> Executor<P> {
-        let links_version = u64::MAX;
         Executor {
             cpu: satellite.cpus[index].clone(),
             satellite,
             index,
-            links: Links::from([]),
-            links_version,
+            links: KnownLinks::default(),
             attention: Attention::Polling,
             paused_at: 0,
             looked_at: 0,
@@ -143,18 +140,12 @@ impl<P: Platform> Executor<P> {
 
     /// Takes in what the links brought. Returns whether there was anything.
     fn poll_links(&mut self) -> bool {
-        self.refresh_links();
+        self.links.refresh(&self.satellite.rmp);
         let mut any = false;
         for link in self.links.iter() {
-            any |= self.satellite.poll_link(link);
+            any |= self.satellite.poll_link(link, 0, &mut |_, _| false);
         }
         any
-    }
-
-    fn refresh_links(&mut self) {
-        if self.links_version != self.satellite.rmp.links_version() {
-            (self.links_version, self.links) = self.satellite.rmp.links();
-        }
     }
 
     fn set_attention(&mut self, attention: Attention) {
@@ -170,8 +161,8 @@ impl<P: Platform> Executor<P> {
         let budget = if polled { 0 } else { platform.poll_budget() };
         let mut patience = Patience::new(budget);
         while let Some(now) = patience.turn(&*platform) {
-            relax();
-            if self.has_work(now) {
+            platform.relax();
+            if self.has_work(now, |link| link.has_frames()) {
                 return;
             }
         }
@@ -187,7 +178,7 @@ impl<P: Platform> Executor<P> {
         self.cpu().parked.announce();
         self.set_attention(Attention::Parked);
         let now = self.satellite.platform().now();
-        if self.has_work(now) {
+        if self.has_work(now, |link| link.has_frames_left()) {
             return None;
         }
         count(&self.cpu().parks, 1);
@@ -201,11 +192,11 @@ impl<P: Platform> Executor<P> {
         self.cpu().look_at_clock(self.satellite.platform());
     }
 
-    fn has_work(&self, now: u64) -> bool {
+    fn has_work(&self, now: u64, looks: impl FnMut(&Arc<Link>) -> bool) -> bool {
         self.cpu().ready() > 0
             || self.satellite.has_stopped()
-            || self.links_version != self.satellite.rmp.links_version()
-            || self.links.iter().any(|link| link.has_frames())
+            || self.links.is_old(&self.satellite.rmp)
+            || self.links.iter().any(looks)
             || self.cpu().timers.next().is_some_and(|deadline| deadline <= now)
     }
 
@@ -310,7 +301,7 @@ impl<P: Platform> Executor<P> {
         self.cpu().disarmed();
         count(&self.cpu().preemptions, 1);
         self.fire_timers();
-        self.refresh_links();
+        self.links.refresh(&self.satellite.rmp);
         if self.cpu().looks.swap(false, Ordering::Relaxed) {
             // Its calls look at the links themselves: peers can go on relying on that for another while.
             self.set_attention(Attention::Polling);

@@ -1,10 +1,10 @@
 //! The kernel's side of a link to one peer satellite: frames out, frames in, and the blocks that the peer has
 //! been lent until it has copied them (Helios §3.6).
 
-use crate::{heap::Block, pool::Pool, rmp::RemoteEnd, slab::Slab};
+use crate::{heap::Block, message::Message, pool::Pool, rmp::RemoteEnd, slab::Slab};
 use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc};
 use satrap_abi::{KernelId, Slot};
-use satrap_link::{Doorbell, Frame, FrameReceiver, FrameSender};
+use satrap_link::{Doorbell, FrameReceiver, FrameSender};
 use satrap_region::Region;
 use satrap_sync::{AtomicBool, AtomicU64, Ordering, SpinLock};
 
@@ -38,7 +38,7 @@ pub(crate) struct Link {
     outbound: SpinLock<Outbound>,
     /// Whether frames wait for room in the ring.
     backlogged: AtomicBool,
-    inbound: SpinLock<Box<dyn FrameReceiver + Send>>,
+    inbound: SpinLock<Inbound>,
     doorbell: Box<dyn Doorbell + Send + Sync>,
     pub(crate) heap: Region,
     dead: AtomicBool,
@@ -74,6 +74,23 @@ impl Drop for Lent {
     }
 }
 
+/// Frames come in here, one after another.
+struct Inbound {
+    ring: Box<dyn FrameReceiver + Send>,
+    /// Where a frame is put; most are messages.
+    message: Message,
+    recent: Option<Recent>,
+}
+
+/// The shadow endpoint that the last message was for: the next is likely to be for it too, and finds it
+/// without a lock.
+pub(crate) struct Recent {
+    pub(crate) id: u64,
+    pub(crate) end: Arc<RemoteEnd>,
+    /// How many shadow endpoints had been removed when it was found. After another it is looked up again.
+    pub(crate) removals: u64,
+}
+
 struct Outbound {
     ring: Box<dyn FrameSender + Send>,
     backlog: VecDeque<([u64; 14], usize)>,
@@ -92,7 +109,11 @@ impl Link {
                 backlog: VecDeque::new(),
             }),
             backlogged: AtomicBool::new(false),
-            inbound: SpinLock::new(parts.receiver),
+            inbound: SpinLock::new(Inbound {
+                ring: parts.receiver,
+                message: Message::default(),
+                recent: None,
+            }),
             doorbell: parts.doorbell,
             heap: parts.heap,
             dead: AtomicBool::new(false),
@@ -113,6 +134,8 @@ impl Link {
         self.outbound.lock().backlog.clear();
         let loans = self.loans.lock().drain_where(|_| true);
         drop(loans);
+        let recent = self.inbound.lock().recent.take();
+        drop(recent);
     }
 
     /// Sends frames in one piece: no other sender's come between them.
@@ -177,23 +200,49 @@ impl Link {
         Some(due)
     }
 
-    /// Takes the next frame, unless another CPU is at it.
+    /// Takes what has come, or comes while this looks at most `turns` times, unless another CPU is at it.
+    /// `removals` is how many shadow endpoints have been removed by now.
     pub(crate) fn take(
         &self,
-        frames: impl FnMut(&Frame) -> Result<(), LinkFault>,
+        turns: u32,
+        removals: u64,
+        mut each: impl FnMut(&mut Message, &mut Option<Recent>) -> Result<(), LinkFault>,
     ) -> Result<bool, LinkFault> {
         let Some(mut inbound) = self.inbound.try_lock() else {
             return Ok(false);
         };
-        if inbound.is_empty() || self.is_dead() {
+        let Inbound {
+            ring,
+            message,
+            recent,
+        } = &mut *inbound;
+        if !ring.waits(turns) || self.is_dead() {
+            ring.acknowledge();
+            // Nobody else would let go of it, were no message to come any more.
+            recent.take_if(|recent| recent.removals != removals);
             return Ok(false);
         }
-        take_batch(&mut **inbound, frames)
+        for _ in 0..BATCH {
+            match ring.receive(message.frame_mut()) {
+                Ok(true) => each(message, recent)?,
+                Ok(false) => break,
+                Err(garbage) => return Err(LinkFault(alloc::format!("{garbage}"))),
+            }
+        }
+        Ok(true)
     }
 
-    /// Whether a frame waits.
+    /// Whether a frame waits that no other CPU is at.
     pub(crate) fn has_frames(&self) -> bool {
-        self.inbound.try_lock().is_some_and(|inbound| !inbound.is_empty())
+        self.inbound
+            .try_lock()
+            .is_some_and(|inbound| !inbound.ring.is_empty())
+    }
+
+    /// Whether a frame waits, for one who will not look again: another CPU that is at it may have looked just
+    /// before the frame came.
+    pub(crate) fn has_frames_left(&self) -> bool {
+        !self.inbound.lock().ring.is_empty()
     }
 
     /// Lends memory to the peer until it says that it is done with it.
@@ -210,21 +259,6 @@ impl Link {
 
 /// At most this many frames at a time, so that processes run in between.
 const BATCH: usize = 64;
-
-fn take_batch(
-    ring: &mut dyn FrameReceiver,
-    mut frames: impl FnMut(&Frame) -> Result<(), LinkFault>,
-) -> Result<bool, LinkFault> {
-    let mut frame = Frame::default();
-    for _ in 0..BATCH {
-        match ring.receive(&mut frame) {
-            Ok(true) => frames(&frame)?,
-            Ok(false) => return Ok(true),
-            Err(garbage) => return Err(LinkFault(alloc::format!("{garbage}"))),
-        }
-    }
-    Ok(true)
-}
 
 impl Outbound {
     fn append(&mut self, frame: &[u64]) {

@@ -82,7 +82,7 @@ pub struct BufferRef {
 /// | word | what |
 /// |---|---|
 /// | 0 | [`FrameHeader`]: tag, lengths, flags |
-/// | 1 | whom it is for, on a link; means nothing inside a satellite |
+/// | 1 | on a link whom it is for; inside a satellite the protocol's state after it |
 /// | 2 .. | inline arguments, as many words as they fill |
 /// | last | pool buffer that travels, index and length, if there is one |
 #[derive(Default)]
@@ -259,6 +259,18 @@ impl Message {
         words[1] = destination;
     }
 
+    /// Says in which state the contract is after it; it has been checked.
+    #[inline(always)]
+    pub(crate) fn leads_to(&mut self, state: u8) {
+        self.frame.array_mut()[1] = u64::from(state);
+    }
+
+    /// The contract's state after it.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> u8 {
+        self.frame.array()[1] as u8
+    }
+
     /// How many words its header speaks of.
     #[inline(always)]
     fn len(&self) -> usize {
@@ -277,13 +289,15 @@ impl Message {
         &mut self.frame
     }
 
-    /// The message that a peer's frame is, its capabilities aside. `None` if the frame has another length than
-    /// its header says.
-    pub(crate) fn arrived(frame: &Frame) -> Option<Message> {
-        let message = Message {
-            frame: *frame,
-            cargo: None,
-        };
-        (message.len() == frame.word_count()).then_some(message)
+    /// The frame in which it arrived.
+    #[inline(always)]
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Whether the frame in which it arrived has the length that its header says.
+    #[inline]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.len() == self.frame.word_count()
     }
 }

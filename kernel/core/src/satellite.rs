@@ -13,7 +13,7 @@ use crate::{
     namespace::{Answer, Requests},
     platform::Platform,
     process::{Handle, Process, ProgramOf},
-    rmp::{Rmp, header, kind},
+    rmp::{Offer, Rmp, header, kind},
     service::Service,
     slab::Slab,
     task::{Body, Task},
@@ -153,9 +153,10 @@ impl<P: Platform> Satellite<P> {
         self.rmp.link_down(kernel, generation);
     }
 
-    /// Takes in what a link brought; a peer that writes garbage loses the link.
-    pub(crate) fn poll_link(&self, link: &Arc<Link>) -> bool {
-        match self.rmp.poll(link) {
+    /// Takes in what a link brought, or brings while this looks at most `turns` times; a peer that writes
+    /// garbage loses the link.
+    pub(crate) fn poll_link(&self, link: &Arc<Link>, turns: u32, offer: &mut Offer<'_>) -> bool {
+        match self.rmp.poll(link, turns, offer) {
             Ok(any) => any,
             Err(fault) => {
                 self.rmp.link_down(link.kernel, link.generation);

@@ -3,7 +3,7 @@
 //! No Wasm runs here: what is under test is the kernel, and a closure can be stopped at every call.
 //! `memory.rs` is what a guest has of memory; `workload` has the programs.
 
-mod coroutine;
+pub(crate) mod coroutine;
 mod guest;
 mod memory;
 

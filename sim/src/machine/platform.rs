@@ -3,7 +3,15 @@
 //! `park` is never called: the driver calls `Executor::step` and parks CPUs in virtual time (`world.rs`).
 
 use super::Host;
-use crate::{engine::SimEngine, events::Event, facts::Fact, sabotage::Sabotage};
+use crate::{
+    engine::{
+        SimEngine,
+        coroutine::{Signal, pass},
+    },
+    events::Event,
+    facts::Fact,
+    sabotage::Sabotage,
+};
 use satrap_abi::control::ToCoordinator;
 use satrap_kernel::Platform;
 use satrap_link::{Attention, OwnAttention};
@@ -19,12 +27,16 @@ pub struct SimPlatform {
     engine: SimEngine,
     attention: OwnAttention<Lines>,
     bells: Arc<AtomicU64>,
+    /// Kernel calls poll before they wait.
+    polls: bool,
 }
 
 impl SimPlatform {
     /// The platform over a host; `attention` is the word of its export, `bells` counts what its bells rang.
     pub fn new(host: Arc<Host>, attention: OwnAttention<Lines>, bells: Arc<AtomicU64>) -> SimPlatform {
+        let polls = host.stage.rng().chance(500);
         SimPlatform {
+            polls,
             engine: SimEngine::new(host.clone()),
             host,
             attention,
@@ -52,7 +64,9 @@ impl Platform for SimPlatform {
         self.host.current()
     }
 
+    /// Time passes while it is read, so that whoever polls does so for a time.
     fn now(&self) -> u64 {
+        self.host.stage.pass(1);
         self.host.stage.now()
     }
 
@@ -115,7 +129,16 @@ impl Platform for SimPlatform {
         self.host.stage.to_coordinator(life, event);
     }
 
+    /// While a kernel call polls, others run.
+    fn relax(&self) {
+        let stage = &self.host.stage;
+        let others = stage.rng().chance(stage.scenario.interludes / 4);
+        if others {
+            pass(Signal::Interlude);
+        }
+    }
+
     fn poll_budget(&self) -> u64 {
-        0
+        u64::from(self.polls)
     }
 }

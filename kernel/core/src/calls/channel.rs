@@ -3,13 +3,14 @@
 //! A call that waits gives its thread back to the executor and looks again when woken; nothing is held
 //! meanwhile. `endpoint.rs` keeps the contract and the queue, `message.rs` is what travels.
 
-use super::{CallContext, done, value, writable};
+use super::{Awaited, CallContext, done, value, writable};
 use crate::{
     endpoint,
     engine::Call,
     message::Message,
     platform::Platform,
     process::{Handle, Held, Table},
+    rmp::RemoteEnd,
 };
 use alloc::{boxed::Box, vec::Vec};
 use core::task::Waker;
@@ -17,6 +18,57 @@ use satrap_abi::{Errno, ExitStatus};
 
 /// Handles that one `wait` can name.
 const WAIT_MAX: u32 = 1024;
+
+/// A message that is to be received on an endpoint, into guest memory.
+struct Reception<'c, P: Platform> {
+    context: &'c CallContext<P>,
+    endpoint: u32,
+    pointer: u32,
+}
+
+impl<P: Platform> Awaited<()> for Reception<'_, P> {
+    #[inline(always)]
+    fn look(&mut self, mut waker: Option<&Waker>) -> Result<(), Errno> {
+        let mut table = self.context.process.table.lock();
+        let end = &mut table.endpoint(self.endpoint)?.endpoint;
+        let mut message = self.context.message();
+        // One place that receives, so that all of it is compiled into this function.
+        let received = loop {
+            match (end.receive(&mut message), waker.take()) {
+                (Err(Errno::WouldBlock), Some(waker)) => end.arrived().announce(waker),
+                (received, _) => break received,
+            }
+        };
+        let stored = received.and_then(|()| self.hand_over(&mut table, &mut message));
+        self.context.keep(message);
+        stored
+    }
+
+    #[inline(always)]
+    fn take(&mut self, end: &RemoteEnd, message: &mut Message) -> Option<Result<(), Errno>> {
+        let mut table = self.context.process.table.lock();
+        let own = &mut table.endpoint(self.endpoint).ok()?.endpoint;
+        if !own.is_next_of(end) {
+            return None;
+        }
+        let received = own.take_in(message);
+        Some(received.and_then(|()| self.hand_over(&mut table, message)))
+    }
+}
+
+impl<P: Platform> Reception<'_, P> {
+    /// Writes a received message into guest memory. What does not fit there stays with the endpoint.
+    #[inline(always)]
+    fn hand_over(&self, table: &mut Table, message: &mut Message) -> Result<(), Errno> {
+        let stored = self.context.store(table, self.endpoint, message, self.pointer);
+        if stored.is_err()
+            && let Ok(held) = table.endpoint(self.endpoint)
+        {
+            held.endpoint.put_back(message);
+        }
+        stored
+    }
+}
 
 impl<P: Platform> CallContext<P> {
     pub(super) fn make_channel(&self, contract: u32, out: u32) -> Result<(), Errno> {
@@ -85,42 +137,16 @@ impl<P: Platform> CallContext<P> {
 
     #[inline(always)]
     pub(super) fn receive_message(&self, endpoint: u32, pointer: u32, deadline: u64) -> Call {
-        let mut message = self.message();
-        let look = |waker: Option<&Waker>| self.try_receive(endpoint, pointer, &mut message, waker);
-        let received = self.wait_until(deadline, look)?;
-        self.keep(message);
+        let reception = Reception {
+            context: self,
+            endpoint,
+            pointer,
+        };
+        let received = self.wait_until(deadline, reception)?;
         if received == Err(Errno::WouldBlock) || received.is_ok() {
             return Ok(done(received));
         }
         self.blame(endpoint, received)
-    }
-
-    /// Receives a message into guest memory. If there is none and a waker is given, leaves it with the endpoint
-    /// and looks once more.
-    #[inline(always)]
-    fn try_receive(
-        &self,
-        endpoint: u32,
-        pointer: u32,
-        message: &mut Message,
-        mut waker: Option<&Waker>,
-    ) -> Result<(), Errno> {
-        let mut table = self.process.table.lock();
-        let end = &mut table.endpoint(endpoint)?.endpoint;
-        // One place that receives, so that all of it is compiled into this function.
-        loop {
-            match (end.receive(message), waker.take()) {
-                (Err(Errno::WouldBlock), Some(waker)) => end.arrived().announce(waker),
-                (received, _) => break received?,
-            }
-        }
-        let stored = self.store(&mut table, endpoint, message, pointer);
-        if stored.is_err()
-            && let Ok(held) = table.endpoint(endpoint)
-        {
-            held.endpoint.put_back(message);
-        }
-        stored
     }
 
     /// A guest that waits for a message while the contract says that it must send would wait for ever: that is

@@ -19,22 +19,48 @@ use crate::{
     message::Message,
     platform::Platform,
     process::Process,
+    rmp::{KnownLinks, RemoteEnd},
     satellite::Satellite,
     task::Task,
 };
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
-use core::{cell::Cell, task::Waker};
+use core::{
+    cell::{Cell, RefCell},
+    task::Waker,
+};
 use satrap_abi::{
     Digest, Errno, ExitStatus,
     control::{Stream, ToCoordinator},
     limits::CONSOLE_MAX,
 };
-use satrap_sync::{Ordering, relax};
+use satrap_sync::Ordering;
 
 /// Messages that a thread sends between two looks at the links.
 const ATTEND_EVERY: u32 = 8;
+/// How often a thread that polls looks at the links before it looks elsewhere.
+const TURNS: u32 = 8;
 /// Most random bytes that one call gives.
 const RANDOM_MAX: u32 = 64 << 10;
+
+/// What a kernel call waits for.
+trait Awaited<T> {
+    /// Looks whether it is there; [`Errno::WouldBlock`] if not. If it is not and there is a waker, leaves that
+    /// where a change will find it, and looks once more.
+    fn look(&mut self, waker: Option<&Waker>) -> Result<T, Errno>;
+
+    /// Takes a message that has just come in, if it is what is awaited.
+    #[inline]
+    fn take(&mut self, _end: &RemoteEnd, _message: &mut Message) -> Option<Result<T, Errno>> {
+        None
+    }
+}
+
+impl<T, F: FnMut(Option<&Waker>) -> Result<T, Errno>> Awaited<T> for F {
+    #[inline(always)]
+    fn look(&mut self, waker: Option<&Waker>) -> Result<T, Errno> {
+        self(waker)
+    }
+}
 
 /// The kernel calls of one thread.
 pub struct CallContext<P: Platform> {
@@ -48,6 +74,7 @@ pub struct CallContext<P: Platform> {
     message: Cell<Option<Box<Message>>>,
     /// Messages sent since the thread last looked at the links.
     unattended: Cell<u32>,
+    links: RefCell<KnownLinks>,
 }
 
 impl<P: Platform> CallContext<P> {
@@ -66,6 +93,7 @@ impl<P: Platform> CallContext<P> {
             thread,
             message: Cell::default(),
             unattended: Cell::default(),
+            links: RefCell::default(),
         }
     }
 
@@ -89,23 +117,18 @@ impl<P: Platform> CallContext<P> {
         }
     }
 
-    /// Waits until `look` gives something else than [`Errno::WouldBlock`], or the deadline passes. If it has
-    /// nothing and is given a waker, `look` leaves it where a change will find it and looks once more.
+    /// Waits until what is awaited gives something else than [`Errno::WouldBlock`], or the deadline passes.
     #[inline(always)]
-    fn wait_until<T>(
-        &self,
-        deadline: u64,
-        mut look: impl FnMut(Option<&Waker>) -> Result<T, Errno>,
-    ) -> Result<Result<T, Errno>, End> {
+    fn wait_until<T>(&self, deadline: u64, mut awaited: impl Awaited<T>) -> Result<Result<T, Errno>, End> {
         let mut polls = self.polls();
         // One place that looks, so that all of it is compiled into this function.
         loop {
-            match look((!polls && deadline != 0).then_some(&self.waker)) {
+            match awaited.look((!polls && deadline != 0).then_some(&self.waker)) {
                 Err(Errno::WouldBlock) if deadline != 0 => {}
                 done => return Ok(done),
             }
             if core::mem::take(&mut polls) {
-                if let Some(done) = self.poll_for(&mut look) {
+                if let Some(done) = self.poll_for(&mut awaited) {
                     return Ok(done);
                 }
             } else if self.sleep(deadline)? {
@@ -146,13 +169,12 @@ impl<P: Platform> CallContext<P> {
     /// While nothing else can run here, looks for a while before it gives the CPU away: what comes from another
     /// CPU or satellite is then met by a thread that is still on its stack. `None` if nothing came.
     #[inline(never)]
-    fn poll_for<T>(
-        &self,
-        look: &mut dyn FnMut(Option<&Waker>) -> Result<T, Errno>,
-    ) -> Option<Result<T, Errno>> {
+    fn poll_for<T>(&self, awaited: &mut impl Awaited<T>) -> Option<Result<T, Errno>> {
         let platform = self.satellite.platform();
         let cpu = &self.satellite.cpus[self.task.cpu()];
-        let (_, links) = self.satellite.rmp.links();
+        let mut links = self.links.borrow_mut();
+        links.refresh(&self.satellite.rmp);
+        let turns = TURNS / links.len().max(1) as u32;
         let mut patience = Patience::new(platform.poll_budget());
         while let Some(now) = patience.turn(&**platform) {
             if cpu.ready() > 0 || self.process.is_dying() {
@@ -161,17 +183,24 @@ impl<P: Platform> CallContext<P> {
             if !links.is_empty() {
                 cpu.looks.store(true, Ordering::Relaxed);
             }
+            let mut taken = None;
             for link in links.iter() {
-                self.satellite.poll_link(link);
+                self.satellite.poll_link(link, turns, &mut |end, message| {
+                    if taken.is_none() {
+                        taken = awaited.take(end, message);
+                        return taken.is_some();
+                    }
+                    false
+                });
             }
-            match look(None) {
+            match taken.unwrap_or_else(|| awaited.look(None)) {
                 Err(Errno::WouldBlock) => {}
                 result => return Some(result),
             }
             if cpu.timers.next().is_some_and(|deadline| deadline <= now) {
                 break;
             }
-            relax();
+            platform.relax();
         }
         cpu.polled.store(true, Ordering::Relaxed);
         None
@@ -195,9 +224,10 @@ impl<P: Platform> CallContext<P> {
     fn look_at_links(&self) {
         let cpu = &self.satellite.cpus[self.task.cpu()];
         cpu.looks.store(true, Ordering::Relaxed);
-        let (_, links) = self.satellite.rmp.links();
+        let mut links = self.links.borrow_mut();
+        links.refresh(&self.satellite.rmp);
         for link in links.iter() {
-            self.satellite.poll_link(link);
+            self.satellite.poll_link(link, 0, &mut |_, _| false);
         }
     }
 
@@ -208,7 +238,7 @@ impl<P: Platform> CallContext<P> {
         event: &Event,
         mut ready: impl FnMut() -> Result<T, Errno>,
     ) -> Result<Result<T, Errno>, End> {
-        self.wait_until(deadline, |waker| match (ready(), waker) {
+        self.wait_until(deadline, |waker: Option<&Waker>| match (ready(), waker) {
             (Err(Errno::WouldBlock), Some(waker)) => {
                 event.announce(waker);
                 ready()

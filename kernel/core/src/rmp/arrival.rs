@@ -4,38 +4,77 @@
 //! tables. `route.rs` makes the frames; `mod.rs` holds what both share.
 
 use super::{
-    ForeignBlock, ForeignLoan, RemoteEnd, Rmp,
+    ForeignBlock, ForeignLoan, Offer, RemoteEnd, Rmp,
     frames::{self, fault, kind, unpack_place, words_to_bytes},
 };
 use crate::{
-    link::{Link, LinkFault},
+    link::{Link, LinkFault, Recent},
     message::{Capability, Message},
     pool::Pool,
 };
 use alloc::sync::Arc;
 use satrap_abi::{ChannelId, Digest, Errno, Slot, limits::BLOCK_MAX};
-use satrap_link::{Frame, FrameHeader};
+use satrap_link::FrameHeader;
+use satrap_sync::Ordering;
 use satrap_table::Side;
 
 impl Rmp {
-    /// Answers one frame.
+    /// Answers one frame; nearly always it is a message.
+    #[inline]
     pub(super) fn on_frame(
         self: &Arc<Self>,
         link: &Arc<Link>,
-        header: FrameHeader,
-        frame: &Frame,
+        message: &mut Message,
+        recent: &mut Option<Recent>,
+        offer: &mut Offer<'_>,
     ) -> Result<(), LinkFault> {
+        let frame = message.frame();
+        let header = frame
+            .header()
+            .map_err(|error| LinkFault(alloc::format!("{error}")))?;
         let &[_, id, ref rest @ ..] = frame.words() else {
             return fault("frame without an id");
         };
+        if header.kind != kind::MESSAGE {
+            return self.on_other(link, header, id, rest);
+        }
+        match self.recipient(link, id, recent) {
+            Some(end) => on_message(end, message, offer),
+            None => Ok(()),
+        }
+    }
+
+    /// The shadow endpoint that a message is for.
+    #[inline]
+    fn recipient<'r>(
+        &self,
+        link: &Arc<Link>,
+        id: u64,
+        recent: &'r mut Option<Recent>,
+    ) -> Option<&'r RemoteEnd> {
+        let removals = self.removals.load(Ordering::Acquire);
+        let known = |recent: &Recent| recent.id == id && recent.removals == removals;
+        if !recent.as_ref().is_some_and(known) {
+            let found = self.end(id, link);
+            *recent = found.map(|end| Recent { id, end, removals });
+        }
+        recent.as_ref().map(|recent| &*recent.end)
+    }
+
+    /// Answers a frame that is no message.
+    #[inline(never)]
+    fn on_other(
+        self: &Arc<Self>,
+        link: &Arc<Link>,
+        header: FrameHeader,
+        id: u64,
+        rest: &[u64],
+    ) -> Result<(), LinkFault> {
         if header.kind == kind::LOAN_RETURNED {
             link.loan_returned(Slot::unpack(id));
             return Ok(());
         }
-        let end = self.end(id).filter(|end| end.is_over(link) || end.adopt(link));
-        match (header.kind, end, rest) {
-            (kind::MESSAGE, Some(end), _) => on_message(&end, frame),
-            (kind::MESSAGE, None, _) => Ok(()),
+        match (header.kind, self.end(id, link), rest) {
             (kind::BLOCK, end, &[slot, place, ..]) => on_block(link, end, header.handle_count, slot, place),
             (kind::ENDPOINT, end, rest) => self.on_endpoint(link, end, header, rest),
             (kind::OPENED, Some(end), &[peer, ..]) => {
@@ -94,22 +133,32 @@ impl Rmp {
 
     fn on_close(&self, id: u64, end: &RemoteEnd, reason: u64) {
         let reason = Errno::from_result(-(reason as i32)).unwrap_or(Errno::Closed);
-        self.ends.lock().remove(Slot::unpack(id));
+        self.remove(Slot::unpack(id));
         end.finish(reason);
     }
 }
 
-fn on_message(end: &RemoteEnd, frame: &Frame) -> Result<(), LinkFault> {
-    let Some(mut message) = Message::arrived(frame) else {
+#[inline]
+fn on_message(end: &RemoteEnd, message: &mut Message, offer: &mut Offer<'_>) -> Result<(), LinkFault> {
+    if !message.is_whole() {
         return fault("message of another length than its header says");
-    };
-    if message.named_handles() > 0 {
-        message.cargo = end.cargo.lock().take();
     }
+    message.cargo = match message.named_handles() {
+        0 => None,
+        _ => end.cargo.lock().take(),
+    };
     if message.handle_count() != message.named_handles() {
         return fault("message without the capabilities it names");
     }
-    end.deliver(&mut message)
+    end.admit(message)?;
+    // Copying cargo would keep the link from others.
+    if message.cargo.is_none() && offer(end, message) {
+        return Ok(());
+    }
+    let delivered = end.deliver(message);
+    // A consumer that has gone has taken nothing.
+    message.cargo = None;
+    delivered
 }
 
 fn on_block(

@@ -23,11 +23,12 @@ use crate::{
     heap::ExchangeHeap,
     inbox::direction,
     link::{Link, LinkFault, LinkParts},
+    message::Message,
     relay,
     slab::Slab,
 };
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
-use core::{future::Future, pin::Pin};
+use core::{future::Future, ops::Deref, pin::Pin};
 use frames::bytes_to_words;
 use once_cell::race::OnceBox;
 use satrap_abi::{ChannelId, Digest, Errno, KernelId, Slot, limits::CHANNEL_DEPTH};
@@ -37,8 +38,47 @@ use satrap_table::{Side, Table};
 /// Most remote channels of one satellite.
 const ENDS_MAX: u32 = 1 << 20;
 
-/// A list of links that is replaced as a whole, so that whoever polls holds it without a copy.
-pub(crate) type Links = Arc<[Arc<Link>]>;
+/// A list of links, replaced as a whole, so that whoever polls holds it without a copy.
+type Links = Arc<[Arc<Link>]>;
+
+/// The links as somebody who looks at them often knows them.
+#[derive(Default)]
+pub(crate) struct KnownLinks {
+    /// Of which version the list is, if it was ever read.
+    version: Option<u64>,
+    list: Links,
+}
+
+impl KnownLinks {
+    /// Reads the list if it has changed.
+    #[inline]
+    pub(crate) fn refresh(&mut self, rmp: &Rmp) {
+        if self.is_old(rmp) {
+            let links = rmp.links.lock();
+            self.version = Some(rmp.links_version.load(Ordering::Acquire));
+            self.list = links.clone();
+        }
+    }
+
+    /// Whether the list has changed since.
+    #[inline]
+    pub(crate) fn is_old(&self, rmp: &Rmp) -> bool {
+        self.version != Some(rmp.links_version.load(Ordering::Acquire))
+    }
+}
+
+impl Deref for KnownLinks {
+    type Target = [Arc<Link>];
+
+    #[inline]
+    fn deref(&self) -> &[Arc<Link>] {
+        &self.list
+    }
+}
+
+/// Offers a message that has just come for a shadow endpoint to whoever polls for it. If that takes it (true),
+/// it needs no queue and no second look.
+pub(crate) type Offer<'o> = dyn FnMut(&RemoteEnd, &mut Message) -> bool + 'o;
 
 /// Runs a kernel task.
 pub(crate) type Spawner = dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync;
@@ -52,6 +92,8 @@ pub(crate) struct Rmp {
     links: SpinLock<Links>,
     /// Grows with every change of `links`, so that CPUs may cache them.
     links_version: AtomicU64,
+    /// How many of `ends` have been removed.
+    removals: AtomicU64,
     /// How many links there are.
     peers: AtomicU32,
     spawner: SpinLock<Option<Arc<Spawner>>>,
@@ -65,6 +107,7 @@ impl Rmp {
             contracts: SpinLock::default(),
             links: SpinLock::default(),
             links_version: AtomicU64::new(0),
+            removals: AtomicU64::new(0),
             peers: AtomicU32::new(0),
             spawner: SpinLock::new(None),
         })
@@ -89,22 +132,10 @@ impl Rmp {
         self.contracts.lock().get(digest).cloned()
     }
 
-    /// The links, and the version of the list.
-    pub(crate) fn links(&self) -> (u64, Links) {
-        let links = self.links.lock();
-        (self.links_version.load(Ordering::Acquire), links.clone())
-    }
-
     /// Whether there is any peer.
     #[inline]
     pub(crate) fn has_links(&self) -> bool {
         self.peers.load(Ordering::Relaxed) > 0
-    }
-
-    /// The version of the list of links.
-    #[inline]
-    pub(crate) fn links_version(&self) -> u64 {
-        self.links_version.load(Ordering::Acquire)
     }
 
     /// The link to a peer of this generation.
@@ -143,6 +174,7 @@ impl Rmp {
         link.kill();
         let over_link = |end: &Arc<RemoteEnd>| end.is_over(&link);
         let dead = self.ends.lock().drain_where(over_link);
+        self.removals.fetch_add(1, Ordering::Release);
         dead.iter().for_each(|end| end.finish(Errno::KernelDied));
     }
 
@@ -163,7 +195,8 @@ impl Rmp {
             ring: SpinLock::new(ring),
             inbox: inbox.clone(),
             cargo: SpinLock::new(None),
-            credits: AtomicU32::new(CHANNEL_DEPTH),
+            spent: AtomicU32::new(0),
+            granted: AtomicU32::new(CHANNEL_DEPTH),
             room: Event::default(),
             on_loan: AtomicU64::new(0),
             refused: AtomicU32::new(0),
@@ -183,17 +216,31 @@ impl Rmp {
         Ok((ChannelId(slot), end, endpoint))
     }
 
-    /// The shadow endpoint with this id.
-    fn end(&self, id: u64) -> Option<Arc<RemoteEnd>> {
-        self.ends.lock().get(Slot::unpack(id)).cloned()
+    /// The shadow endpoint with this id, if its channel is over this link.
+    fn end(&self, id: u64, link: &Arc<Link>) -> Option<Arc<RemoteEnd>> {
+        let end = self.ends.lock().get(Slot::unpack(id)).cloned()?;
+        (end.is_over(link) || end.adopt(link)).then_some(end)
     }
 
-    /// Takes what has come over a link. Returns whether there was anything.
-    pub(crate) fn poll(self: &Arc<Self>, link: &Arc<Link>) -> Result<bool, LinkFault> {
+    /// Forgets a shadow endpoint; whether it was known.
+    fn remove(&self, id: Slot) -> bool {
+        let removed = self.ends.lock().remove(id);
+        self.removals.fetch_add(1, Ordering::Release);
+        removed.is_some()
+    }
+
+    /// Takes what has come over a link, or comes while this looks at most `turns` times. Returns whether there
+    /// was anything.
+    pub(crate) fn poll(
+        self: &Arc<Self>,
+        link: &Arc<Link>,
+        turns: u32,
+        offer: &mut Offer<'_>,
+    ) -> Result<bool, LinkFault> {
         link.flush();
-        link.take(|frame| {
-            let header = frame.header().map_err(|e| LinkFault(alloc::format!("{e}")))?;
-            self.on_frame(link, header, frame)
+        let removals = self.removals.load(Ordering::Acquire);
+        link.take(turns, removals, |message, recent| {
+            self.on_frame(link, message, recent, offer)
         })
     }
 
@@ -217,5 +264,12 @@ impl Rmp {
         spawner(Box::pin(relay::run(endpoint, half)));
         let [a, b, c, d] = bytes_to_words(contract.digest().0);
         Ok([id.0.pack(), u64::from(state), a, b, c, d])
+    }
+}
+
+impl Drop for Rmp {
+    /// A link and what came over it hold each other.
+    fn drop(&mut self) {
+        self.links.lock().iter().for_each(|link| link.kill());
     }
 }

@@ -32,8 +32,14 @@ impl RemoteRoute {
         self.end.link.get()
     }
 
+    /// Whether `end` is its shadow endpoint.
+    #[inline]
+    pub(crate) fn is_over(&self, end: &RemoteEnd) -> bool {
+        core::ptr::eq(&*self.end, end)
+    }
+
     /// Sends a message; on error it stays whole. `next` is the protocol's state after it.
-    pub(crate) fn send(&self, message: &mut Message, next: u8) -> Result<(), Errno> {
+    pub(crate) fn send(&mut self, message: &mut Message, next: u8) -> Result<(), Errno> {
         let end = &*self.end;
         if let Some(reason) = code(end.refused.load(Ordering::Acquire)) {
             return Err(reason);
@@ -45,14 +51,11 @@ impl RemoteRoute {
         if message.cargo.is_some() && !end.has_window() {
             return Err(Errno::WouldBlock);
         }
-        let spend = |credits: u32| credits.checked_sub(1);
-        if end
-            .credits
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, spend)
-            .is_err()
-        {
+        let spent = end.spent.load(Ordering::Relaxed);
+        if spent == end.granted.load(Ordering::Acquire) {
             return Err(Errno::WouldBlock);
         }
+        end.spent.store(spent.wrapping_add(1), Ordering::Relaxed);
         message.address(kind::MESSAGE, peer);
         if message.cargo.is_none() {
             end.state.store(u32::from(next), Ordering::Relaxed);
@@ -60,7 +63,7 @@ impl RemoteRoute {
             return Ok(());
         }
         if let Err(errno) = self.settle(message) {
-            end.credits.fetch_add(1, Ordering::AcqRel);
+            end.spent.store(spent, Ordering::Relaxed);
             return Err(errno);
         }
         end.state.store(u32::from(next), Ordering::Relaxed);
@@ -174,8 +177,7 @@ impl RemoteRoute {
 
     /// Closes the channel.
     pub(crate) fn close(&self, reason: Errno) {
-        let open = self.rmp.ends.lock().remove(self.id);
-        if open.is_some() {
+        if self.rmp.remove(self.id) {
             self.tell(kind::CLOSE, reason as u64);
         }
     }

@@ -39,8 +39,10 @@ pub(crate) struct RemoteEnd {
     pub(super) ring: SpinLock<LocalSender>,
     pub(super) inbox: Arc<Inbox>,
     pub(super) cargo: SpinLock<Option<Box<Cargo>>>,
-    /// Messages that may be sent before the peer has taken some.
-    pub(super) credits: AtomicU32,
+    /// Messages that were sent, counted by the endpoint that sends.
+    pub(super) spent: AtomicU32,
+    /// Messages that may be sent, counted by the link's receiver.
+    pub(super) granted: AtomicU32,
     pub(super) room: Event,
     /// Bytes of blocks that the peer has not copied yet.
     pub(super) on_loan: AtomicU64,
@@ -107,7 +109,8 @@ impl RemoteEnd {
     }
 
     /// What a peer sends is checked like what a local endpoint sends; it is a fault of its kernel otherwise.
-    pub(super) fn deliver(&self, message: &mut Message) -> Result<(), LinkFault> {
+    #[inline]
+    pub(super) fn admit(&self, message: &mut Message) -> Result<(), LinkFault> {
         let mut kinds = [HandleKind::Block; HANDLES_MAX];
         let count = message.kinds(&mut kinds);
         let state = self.state.load(Ordering::Relaxed) as u8;
@@ -131,6 +134,13 @@ impl RemoteEnd {
             arrived.map_err(|_| LinkFault(String::from("pool buffer that the sender did not hold")))?;
         }
         self.state.store(u32::from(next), Ordering::Relaxed);
+        message.leads_to(next);
+        Ok(())
+    }
+
+    /// Puts an admitted message where its receiver will find it.
+    #[inline(never)]
+    pub(super) fn deliver(&self, message: &mut Message) -> Result<(), LinkFault> {
         match self.inbox.push(&mut self.ring.lock(), message) {
             Err(Errno::WouldBlock) => fault("more messages than credits"),
             // A consumer that has gone wants nothing; what travelled is dropped with the message.
@@ -139,10 +149,13 @@ impl RemoteEnd {
     }
 
     pub(super) fn on_credit(&self, count: u64) -> Result<(), LinkFault> {
-        let credits = self.credits.fetch_add(count as u32, Ordering::AcqRel);
-        if u64::from(credits) + count > u64::from(CHANNEL_DEPTH) {
+        let granted = self.granted.load(Ordering::Relaxed);
+        let credits = granted.wrapping_sub(self.spent.load(Ordering::Relaxed));
+        if u64::from(credits).saturating_add(count) > u64::from(CHANNEL_DEPTH) {
             return fault("more credits than messages");
         }
+        self.granted
+            .store(granted.wrapping_add(count as u32), Ordering::Release);
         self.room.signal();
         Ok(())
     }

@@ -91,7 +91,7 @@ fn half(own: &Export, peer: &Region, peer_kernel: u16) -> Half {
 impl Half {
     fn poll(&self) -> Result<bool, &'static str> {
         self.rmp
-            .poll(&self.link)
+            .poll(&self.link, 0, &mut |_, _| false)
             .map_err(|LinkFault(reason)| &*reason.leak())
     }
 
@@ -206,6 +206,32 @@ fn a_message_out_of_order_never_leaves() {
 }
 
 #[test]
+fn a_message_is_taken_as_it_comes_only_if_none_waits_before_it() {
+    let (_a, b, mut client, mut service) = channel();
+    let offered = |service: &mut Endpoint| {
+        let mut taken = Vec::new();
+        let mut offer = |end: &RemoteEnd, message: &mut Message| {
+            let takes = service.is_next_of(end);
+            if takes {
+                service.take_in(message).unwrap();
+                taken.push(message.inline()[0]);
+            }
+            takes
+        };
+        assert!(b.rmp.poll(&b.link, 0, &mut offer).is_ok());
+        taken
+    };
+    client.try_send(&mut item(1)).unwrap();
+    assert_eq!(offered(&mut service), [1]);
+    client.try_send(&mut item(2)).unwrap();
+    b.poll().unwrap();
+    client.try_send(&mut item(3)).unwrap();
+    assert_eq!(offered(&mut service), []);
+    let mut received = || service.try_recv().map(|message| message.inline()[0]).ok();
+    assert_eq!((received(), received(), received()), (Some(2), Some(3), None));
+}
+
+#[test]
 fn a_dead_peer_ends_its_channels() {
     let (a, _b, mut client, _service) = channel();
     let mut message = item(1);
@@ -240,18 +266,21 @@ fn a_pool_stays_on_loan_until_its_consumer_is_gone() {
     b.poll().unwrap();
     assert!(a.rmp.heap.used() > 0, "the consumer may still have it mapped");
     drop(service);
+    // The link lets go of the channel's end at its next look.
+    b.poll().unwrap();
     a.poll().unwrap();
     assert_eq!(a.rmp.heap.used(), 0);
 }
 
 #[test]
 fn garbage_is_a_fault_of_the_link() {
-    let garbage: [&[u64]; 6] = [
+    let garbage: [&[u64]; 7] = [
         &[header(99, 0, 0), 1],
         &[header(kind::MESSAGE, 0, 0)],
         &[header(kind::BLOCK, 0, 0), 1, 1, u64::MAX],
         &[header(kind::POOL, 0, 0), 1, 0, 0, 1],
         &[header(kind::CREDIT, 0, 0), 1 << 32, u64::from(CHANNEL_DEPTH)],
+        &[header(kind::CREDIT, 0, 0), 1 << 32, u64::MAX],
         &[header(kind::BUFFER_RETURNED, 0, 0), 1 << 32, 0],
     ];
     for frame in garbage {
