@@ -86,6 +86,12 @@ const COMMANDS: &[Command] = &[
         "build programs for satellites to Wasm",
         guests::run,
     ),
+    command(
+        "picture",
+        "FILE.svg",
+        "draw what comes by standard input, for the documents",
+        programs::picture,
+    ),
     command("sim", "[ARGS...]", "run the simulation", programs::sim),
     command(
         "loom",

@@ -59,6 +59,12 @@ pub fn sim(repo: &Repo, arguments: &[String]) -> Result<()> {
     become_program(repo, "satrap-sim", arguments)
 }
 
+/// `COMMAND | ./x picture FILE.svg`
+pub fn picture(repo: &Repo, arguments: &[String]) -> Result<()> {
+    process::run(cargo(repo, "build").args(["--release", "-p", "satrap-picture"]))?;
+    become_program(repo, "satrap-picture", arguments)
+}
+
 /// Replaces this process, so that signals and the terminal are the program's own.
 fn become_program(repo: &Repo, name: &str, arguments: &[String]) -> Result<()> {
     use std::os::unix::process::CommandExt;

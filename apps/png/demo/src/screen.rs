@@ -1,5 +1,5 @@
 //! What the demo looks like: headings, aligned tables, one line of progress. Colours and moving lines only on a
-//! terminal; `NO_COLOR` is heeded.
+//! terminal; `NO_COLOR` and `CLICOLOR_FORCE` are heeded.
 
 use std::{
     env,
@@ -22,10 +22,10 @@ pub struct Screen {
 impl Default for Screen {
     fn default() -> Screen {
         let terminal = io::stdout().is_terminal();
-        let plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         Screen {
             terminal,
-            colours: terminal && !plain,
+            colours: (terminal || set("CLICOLOR_FORCE")) && !set("NO_COLOR"),
         }
     }
 }
