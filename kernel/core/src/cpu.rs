@@ -161,8 +161,9 @@ impl<P: Platform> Cpu<P> {
     }
 }
 
-/// Bounds a loop that polls. It looks at the clock in each sixteenth turn, the first time after sixteen: what
-/// is waited for may be there at once, and the clock would be half of what such a loop does.
+/// Bounds a loop that polls. In each sixteenth turn it gives the platform a moment and looks at the clock, the
+/// first time after sixteen: what is waited for may be there at once, and either would be half of what such a
+/// loop does.
 pub(crate) struct Patience {
     budget: u64,
     started: Option<u64>,
@@ -186,6 +187,7 @@ impl Patience {
     pub(crate) fn turn(&mut self, platform: &impl Platform) -> Option<u64> {
         self.turns = self.turns.wrapping_add(1);
         if self.turns.is_multiple_of(16) {
+            platform.relax();
             self.now = platform.now();
             self.started.get_or_insert(self.now);
         }

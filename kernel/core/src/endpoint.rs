@@ -302,6 +302,11 @@ impl Endpoint {
         self.room().hand_over();
     }
 
+    /// Whether the peer is on another satellite.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.route, Route::Remote(_))
+    }
+
     /// The peer's kernel, if the channel is remote.
     pub(crate) fn remote_kernel(&self) -> Option<u16> {
         match &self.route {

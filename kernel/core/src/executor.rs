@@ -16,7 +16,7 @@ use crate::{
 use alloc::sync::Arc;
 use core::task::{Context, Waker};
 use satrap_link::Attention;
-use satrap_sync::Ordering;
+use satrap_sync::{Ordering, relax};
 
 /// How long a lone thread may run before the peers are asked to ring instead of to rely on polling, in ns.
 const LINK_GRACE: u64 = 1_000_000;
@@ -161,7 +161,7 @@ impl<P: Platform> Executor<P> {
         let budget = if polled { 0 } else { platform.poll_budget() };
         let mut patience = Patience::new(budget);
         while let Some(now) = patience.turn(&*platform) {
-            platform.relax();
+            relax();
             if self.has_work(now, |link| link.has_frames()) {
                 return;
             }

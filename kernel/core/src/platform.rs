@@ -70,11 +70,9 @@ pub trait Platform: Send + Sync + Sized + 'static {
     /// Gives a frame to the coordinator, in order. Never blocks.
     fn send_control(&self, frame: ToCoordinator);
 
-    /// Spends a moment between two looks of a loop that polls.
+    /// Spends a moment, now and then, in a loop that polls.
     #[inline(always)]
-    fn relax(&self) {
-        satrap_sync::relax();
-    }
+    fn relax(&self) {}
 
     /// How long an idle CPU polls before it parks, in ns: about twice the cost of a wake-up.
     fn poll_budget(&self) -> u64;

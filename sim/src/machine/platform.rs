@@ -132,7 +132,7 @@ impl Platform for SimPlatform {
     /// While a kernel call polls, others run.
     fn relax(&self) {
         let stage = &self.host.stage;
-        let others = stage.rng().chance(stage.scenario.interludes / 4);
+        let others = stage.rng().chance(stage.scenario.interludes);
         if others {
             pass(Signal::Interlude);
         }

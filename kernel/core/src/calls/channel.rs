@@ -44,6 +44,14 @@ impl<P: Platform> Awaited<()> for Reception<'_, P> {
         stored
     }
 
+    #[inline]
+    fn comes_by_a_link(&self) -> bool {
+        let mut table = self.context.process.table.lock();
+        table
+            .endpoint(self.endpoint)
+            .is_ok_and(|held| held.endpoint.is_remote())
+    }
+
     #[inline(always)]
     fn take(&mut self, end: &RemoteEnd, message: &mut Message) -> Option<Result<(), Errno>> {
         let mut table = self.context.process.table.lock();

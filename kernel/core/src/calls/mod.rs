@@ -33,12 +33,13 @@ use satrap_abi::{
     control::{Stream, ToCoordinator},
     limits::CONSOLE_MAX,
 };
-use satrap_sync::Ordering;
+use satrap_sync::{Ordering, relax};
 
 /// Messages that a thread sends between two looks at the links.
 const ATTEND_EVERY: u32 = 8;
-/// How often a thread that polls looks at the links before it looks elsewhere.
-const TURNS: u32 = 8;
+/// How often a thread that polls for something from another satellite looks at the links before it looks
+/// elsewhere.
+const TURNS: u32 = 32;
 /// Most random bytes that one call gives.
 const RANDOM_MAX: u32 = 64 << 10;
 
@@ -47,6 +48,11 @@ trait Awaited<T> {
     /// Looks whether it is there; [`Errno::WouldBlock`] if not. If it is not and there is a waker, leaves that
     /// where a change will find it, and looks once more.
     fn look(&mut self, waker: Option<&Waker>) -> Result<T, Errno>;
+
+    /// Whether it can only come from another satellite.
+    fn comes_by_a_link(&self) -> bool {
+        false
+    }
 
     /// Takes a message that has just come in, if it is what is awaited.
     #[inline]
@@ -174,7 +180,10 @@ impl<P: Platform> CallContext<P> {
         let cpu = &self.satellite.cpus[self.task.cpu()];
         let mut links = self.links.borrow_mut();
         links.refresh(&self.satellite.rmp);
-        let turns = TURNS / links.len().max(1) as u32;
+        let turns = match awaited.comes_by_a_link() {
+            true => TURNS.div_ceil(links.len().max(1) as u32),
+            false => 0,
+        };
         let mut patience = Patience::new(platform.poll_budget());
         while let Some(now) = patience.turn(&**platform) {
             if cpu.ready() > 0 || self.process.is_dying() {
@@ -182,6 +191,9 @@ impl<P: Platform> CallContext<P> {
             }
             if !links.is_empty() {
                 cpu.looks.store(true, Ordering::Relaxed);
+            }
+            if turns == 0 {
+                relax();
             }
             let mut taken = None;
             for link in links.iter() {
@@ -200,7 +212,6 @@ impl<P: Platform> CallContext<P> {
             if cpu.timers.next().is_some_and(|deadline| deadline <= now) {
                 break;
             }
-            platform.relax();
         }
         cpu.polled.store(true, Ordering::Relaxed);
         None
