@@ -5,12 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+use anstyle::{Color, RgbColor};
 use anstyle_svg::Term;
 use std::{
     env, fs,
     io::{self, Read},
     process::ExitCode,
 };
+
+/// As terminals look today: light on dark, neither of them pure.
+const TEXT: Color = Color::Rgb(RgbColor(0xd4, 0xd4, 0xdc));
+const GROUND: Color = Color::Rgb(RgbColor(0x1c, 0x1c, 0x26));
 
 fn main() -> ExitCode {
     let Some(path) = env::args_os().nth(1) else {
@@ -19,7 +24,8 @@ fn main() -> ExitCode {
     };
     let mut text = String::new();
     let drawn = io::stdin().read_to_string(&mut text).and_then(|_| {
-        let picture = Term::new().render_svg(text.trim_matches('\n'));
+        let terminal = Term::new().fg_color(TEXT).bg_color(GROUND);
+        let picture = terminal.render_svg(text.trim_matches('\n'));
         fs::write(&path, picture)
     });
     match drawn {
