@@ -60,7 +60,7 @@ pub fn app(id: u64, name: &str, processes: Vec<Process>) -> App {
     }
 }
 
-/// An endpoint of a process on satellite 1, to satellite 2.
+/// One open endpoint of a process on satellite 1, to satellite 2.
 pub fn channel(process: u64, name: &str, sent: u64) -> Channel {
     Channel {
         process,
@@ -68,6 +68,7 @@ pub fn channel(process: u64, name: &str, sent: u64) -> Channel {
         kernel: 1,
         name: name.into(),
         peer: 2,
+        endpoints: 1,
         sent,
         received: 0,
         bytes_sent: sent * 100,

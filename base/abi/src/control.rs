@@ -150,11 +150,13 @@ pub enum ToSatellite {
     Shutdown,
 }
 
-/// Message counts of one endpoint.
+/// Message counts of all endpoints that a process has or had under one name to one kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ChannelStats {
-    /// The process that holds the endpoint.
+    /// The process that holds them.
     pub process: u64,
+    /// How many are open.
+    pub endpoints: u32,
     /// The name under which the process bound or registered it.
     pub name: String,
     /// The peer's kernel; equal to the own number for a local channel.
@@ -171,6 +173,19 @@ pub struct ChannelStats {
     pub bytes_copied: u64,
     /// Payload copies that the kernel made.
     pub copies: u64,
+}
+
+impl ChannelStats {
+    /// Adds what others have counted.
+    pub fn add(&mut self, others: &ChannelStats) {
+        self.endpoints += others.endpoints;
+        self.sent += others.sent;
+        self.received += others.received;
+        self.bytes_sent += others.bytes_sent;
+        self.bytes_received += others.bytes_received;
+        self.bytes_copied += others.bytes_copied;
+        self.copies += others.copies;
+    }
 }
 
 /// Figures of one process.

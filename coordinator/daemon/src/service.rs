@@ -327,8 +327,10 @@ impl Control for Service {
             Call::EndApp(app) => self.end_app(app)?,
             Call::Kill(process) => self.kill(process)?,
             Call::Shutdown => {
+                // Answered first: the process may end as soon as it is asked to.
+                sink(done());
                 self.stop();
-                done()
+                return Ok(());
             }
         };
         sink(answer);

@@ -36,6 +36,7 @@ mod slab;
 mod spawn;
 mod task;
 mod timer;
+mod traffic;
 mod window;
 
 pub use calls::CallContext;

@@ -12,6 +12,7 @@ use crate::{
     service::Service,
     slab::Slab,
     task::Task,
+    traffic::Traffic,
     window::Window,
 };
 use alloc::{
@@ -22,8 +23,8 @@ use alloc::{
     vec::Vec,
 };
 use satrap_abi::{
-    Errno, ExitStatus, ProcessId, Slot,
-    control::{ChannelGrant, ProcessSpec, ProcessStats, ServiceId},
+    Errno, ExitStatus, KernelId, ProcessId, Slot,
+    control::{ChannelGrant, ChannelStats, ProcessSpec, ProcessStats, ServiceId},
     limits::{HEAP_PAGES_MAX, Limits, WASM_PAGE},
 };
 use satrap_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, SpinLock};
@@ -84,6 +85,8 @@ pub(crate) struct Process<P: Platform> {
     dying: AtomicBool,
     fate: SpinLock<Option<ExitStatus>>,
     time: AtomicU64,
+    /// What its closed endpoints have counted.
+    closed: SpinLock<Traffic>,
 }
 
 /// What a process holds.
@@ -145,6 +148,7 @@ impl<P: Platform> Process<P> {
             dying: AtomicBool::new(false),
             fate: SpinLock::new(None),
             time: AtomicU64::new(0),
+            closed: SpinLock::default(),
         })
     }
 
@@ -309,6 +313,20 @@ impl<P: Platform> Process<P> {
     pub(crate) fn charge_time(&self, spent: u64) {
         // Its threads take turns, so that one CPU at a time writes this.
         crate::cpu::count(&self.time, spent);
+    }
+
+    /// An endpoint is about to be closed: keeps what it has counted.
+    pub(crate) fn remember(&self, endpoint: &Endpoint, own: KernelId) {
+        self.closed.lock().add(endpoint, own, false);
+    }
+
+    /// What it has sent and received on the kernel `own`.
+    pub(crate) fn traffic(&self, own: KernelId) -> impl Iterator<Item = ChannelStats> + use<P> {
+        let mut traffic = self.closed.lock().clone();
+        for endpoint in self.table.lock().endpoints() {
+            traffic.add(endpoint, own, true);
+        }
+        traffic.of(self.id)
     }
 
     /// Its figures, but for its running time.

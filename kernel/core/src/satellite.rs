@@ -227,6 +227,7 @@ impl<P: Platform> Satellite<P> {
                     window.unmap(&*process.memory, at);
                 }
                 drop(window);
+                process.remember(&held.endpoint, self.kernel);
                 held.endpoint.close(reason);
             }
             Handle::Service(id, _) => self.remove_service(id),
@@ -452,18 +453,7 @@ impl<P: Platform> Satellite<P> {
             stats.cpu = self.platform.nanoseconds_in(ticks);
             stats
         };
-        let mut channels = Vec::new();
-        for process in &processes {
-            let table = process.table.lock();
-            channels.extend(table.endpoints().map(|endpoint| {
-                let peer = endpoint.remote_kernel().unwrap_or(self.kernel.0);
-                satrap_abi::control::ChannelStats {
-                    process: process.id.0,
-                    peer,
-                    ..endpoint.stats.clone()
-                }
-            }));
-        }
+        let channels = processes.iter().flat_map(|process| process.traffic(self.kernel));
         KernelStats {
             uptime: now - self.started,
             busy: self.platform.nanoseconds_in(
@@ -476,7 +466,7 @@ impl<P: Platform> Satellite<P> {
             doorbells: self.platform.doorbells(),
             exchange_used: self.rmp.heap.used(),
             processes: processes.iter().map(figures).collect(),
-            channels,
+            channels: channels.collect(),
         }
     }
 }

@@ -22,10 +22,10 @@ pub struct Counters {
 /// Counters by channel, such as `front - decoder`.
 pub type Channels = BTreeMap<String, Counters>;
 
-/// Sums up what is open now. Messages and bytes are counted at the client's end; copies where the receiver is.
-pub fn channels(open: &[Channel]) -> Channels {
+/// Sums up what has been counted. Messages and bytes are counted at the client's end; copies where the receiver is.
+pub fn channels(counted: &[Channel]) -> Channels {
     let mut sums = Channels::new();
-    for channel in open {
+    for channel in counted {
         let holder = channel.process_name.rsplit('/').next().unwrap_or_default();
         let (name, is_client) = name(holder, &channel.name);
         let sum = sums.entry(name).or_default();

@@ -1,6 +1,6 @@
 //! From counters to rates: pure, so that it can be tested without a clock.
 //!
-//! A counter that fell, because an endpoint was closed, has no rate until the next sample. `view.rs` draws.
+//! A counter that fell, because an endpoint went elsewhere, has no rate until the next sample. `view.rs` draws.
 
 use crate::commands::ps;
 use satrap_coordinator::api::{Channel, Kernel, Process, ProcessState};
@@ -43,7 +43,7 @@ pub struct ProcessRate {
     pub threads: u32,
 }
 
-/// All endpoints that one process has under one name to one satellite.
+/// All endpoints that one process has or had under one name to one satellite.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ChannelRate {
     pub process: u64,
@@ -78,7 +78,7 @@ struct Counters {
 
 impl Rates {
     /// Rates from one sample to a later one. A counter that was not there before, or fell because an endpoint
-    /// was closed, has no rate yet.
+    /// went to another process, has no rate yet.
     pub fn between(before: &Sample, after: &Sample) -> Rates {
         let seconds = (after.at - before.at).as_secs_f64();
         let live = |process: &&Process| process.state != ProcessState::Exited;
@@ -128,7 +128,7 @@ fn add_up(channels: &[Channel]) -> BTreeMap<Key<'_>, (&Channel, Counters)> {
     for channel in channels {
         let key = (channel.process, channel.name.as_str(), channel.peer);
         let (_, sum) = lines.entry(key).or_insert((channel, Counters::default()));
-        sum.endpoints += 1;
+        sum.endpoints += channel.endpoints;
         sum.sent += channel.sent;
         sum.received += channel.received;
         sum.bytes += channel.bytes_sent + channel.bytes_received;

@@ -290,7 +290,7 @@ fn channel(channel: &ChannelRate) -> Row<'_> {
         name => name,
     };
     let name = match channel.endpoints {
-        1 => name.to_owned(),
+        0 | 1 => name.to_owned(),
         several => format!("{name} ×{several}"),
     };
     Row::new([

@@ -173,10 +173,11 @@ pub struct Name {
     pub attributes: BTreeMap<String, String>,
 }
 
-/// `GET /v1/channels`: one endpoint. Counters run from its opening.
+/// `GET /v1/channels`: all endpoints that a process has or had under one name to one kernel. Counters run from the
+/// process's start.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Channel {
-    /// The process that holds it.
+    /// The process that holds them.
     pub process: u64,
     /// That process's name, `app/name`.
     pub process_name: String,
@@ -186,6 +187,8 @@ pub struct Channel {
     pub name: String,
     /// The kernel of the other end.
     pub peer: u16,
+    /// How many are open.
+    pub endpoints: u32,
     /// Messages sent.
     pub sent: u64,
     /// Messages received.

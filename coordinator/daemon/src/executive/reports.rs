@@ -61,6 +61,7 @@ impl Executive {
             kernel: satellite.life.kernel.0,
             name: channel.name.clone(),
             peer: channel.peer,
+            endpoints: channel.endpoints,
             sent: channel.sent,
             received: channel.received,
             bytes_sent: channel.bytes_sent,
