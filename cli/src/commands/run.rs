@@ -160,14 +160,19 @@ impl View<'_> {
         self.console.end(name)?;
         let ordinary = status.starts_with("exited") || status.starts_with("ended with");
         match restart_ms {
-            Some(0) => self.tell(&format!("{name}: {status}; starts again at once")),
-            Some(ms) => self.tell(&format!("{name}: {status}; starts again in {ms} ms")),
+            Some(0) => self
+                .console
+                .notice(&format!("{name}: {status}; starts again at once")),
+            Some(ms) => self
+                .console
+                .notice(&format!("{name}: {status}; starts again in {ms} ms")),
             None if !ordinary => self.tell(&format!("{name}: {status}")),
             None => self.say(&format!("{name}: {status}")),
         }
         Ok(())
     }
 
+    /// Says why the application may end.
     fn tell(&mut self, text: &str) {
         self.told = true;
         self.console.notice(text);
