@@ -132,7 +132,13 @@ impl Rmp {
     }
 
     fn on_close(&self, id: u64, end: &RemoteEnd, reason: u64) {
-        let reason = Errno::from_result(-(reason as i32)).unwrap_or(Errno::Closed);
+        // An end that reads "try again" would never be seen as one.
+        let again = |reason: &Errno| matches!(reason, Errno::WouldBlock | Errno::TimedOut);
+        let reason = i32::try_from(reason)
+            .ok()
+            .and_then(|code| Errno::from_result(-code))
+            .filter(|reason| !again(reason))
+            .unwrap_or(Errno::Closed);
         self.remove(Slot::unpack(id));
         end.finish(reason);
     }
@@ -200,8 +206,12 @@ fn on_pool(
         return fault("pool that is not page-aligned");
     }
     // Without an end the loan is dropped here, which gives the pool back to the peer.
-    if let Some(end) = end {
-        *end.inbox.pool.lock() = Some(Pool::foreign(pages, loan, stride, count));
+    let Some(end) = end else { return Ok(()) };
+    let mut known = end.inbox.pool.lock();
+    if known.is_some() {
+        // The consumer may have mapped the first.
+        return fault("a second pool for one direction of a channel");
     }
+    *known = Some(Pool::foreign(pages, loan, stride, count));
     Ok(())
 }

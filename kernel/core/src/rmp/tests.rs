@@ -299,6 +299,27 @@ fn a_forged_message_is_a_fault_of_the_link() {
 }
 
 #[test]
+fn an_end_without_a_known_reason_is_an_end() {
+    let again = [Errno::WouldBlock as u64, Errno::TimedOut as u64];
+    for reason in [0, 1 << 31, u64::MAX].into_iter().chain(again) {
+        let (a, b, _client, mut service) = channel();
+        a.link.post(&[&[header(kind::CLOSE, 0, 0), 1 << 32, reason]]);
+        b.poll().unwrap();
+        assert_eq!(service.try_recv().err(), Some(Errno::Closed), "{reason:x}");
+    }
+}
+
+#[test]
+fn a_second_pool_is_a_fault_of_the_link() {
+    let (a, b, _client, _service) = channel();
+    let pool = [header(kind::POOL, 0, 0), 1 << 32, 0, 64 | 1 << 32, 1];
+    a.link.post(&[&pool]);
+    b.poll().unwrap();
+    a.link.post(&[&pool]);
+    assert!(b.poll().is_err(), "the first may be mapped already");
+}
+
+#[test]
 fn an_endpoint_that_travels_goes_on_working() {
     let (a, b, mut client, mut service) = channel();
     let tasks: Arc<satrap_sync::SpinLock<Vec<_>>> = Arc::default();
