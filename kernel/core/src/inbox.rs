@@ -31,9 +31,24 @@ pub(crate) struct Inbox {
     pub(crate) pool: SpinLock<Option<Arc<Pool>>>,
 }
 
-/// A new direction: its producer, its consumer, and what they share.
-pub(crate) fn direction() -> (LocalSender, LocalReceiver, Arc<Inbox>) {
-    let (sender, receiver) = local_ring(RING_SLOTS);
+/// A direction: its producer, its consumer, and what they share.
+pub(crate) type Direction = (LocalSender, LocalReceiver, Arc<Inbox>);
+
+/// A new direction.
+pub(crate) fn direction() -> Direction {
+    over(RING_SLOTS)
+}
+
+/// A direction in which nothing comes and nothing is taken any more.
+pub(crate) fn ended(reason: Errno) -> Direction {
+    let direction = over(2);
+    direction.2.end(reason);
+    direction.2.refuse(reason);
+    direction
+}
+
+fn over(slots: usize) -> Direction {
+    let (sender, receiver) = local_ring(slots);
     let inbox = Inbox {
         cargo: SpinLock::default(),
         arrived: Event::default(),

@@ -6,7 +6,7 @@ use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc};
 use satrap_abi::{KernelId, Slot};
 use satrap_link::{Doorbell, FrameReceiver, FrameSender};
 use satrap_region::Region;
-use satrap_sync::{AtomicBool, AtomicU64, Ordering, SpinLock};
+use satrap_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, SpinLock};
 
 /// Frames that wait for room in the ring. Credits bound the messages among them; this bounds the rest.
 const BACKLOG_MAX: usize = 1 << 16;
@@ -31,6 +31,10 @@ pub struct LinkParts {
     pub heap: Region,
 }
 
+/// Channels that one peer may have made here by sending endpoints: as many handles as a process has by default.
+/// Each costs some KiB, and brings up to 64 messages with further ones.
+pub(crate) const ARRIVALS_MAX: u32 = 4096;
+
 /// A link to one peer.
 pub(crate) struct Link {
     pub(crate) kernel: KernelId,
@@ -43,6 +47,8 @@ pub(crate) struct Link {
     pub(crate) heap: Region,
     dead: AtomicBool,
     loans: SpinLock<Slab<Loan>>,
+    /// How many [`Arrival`]s there are.
+    arrivals: AtomicU32,
     /// When an unanswered doorbell is rung again; `u64::MAX` when none is due.
     ring_again: AtomicU64,
 }
@@ -96,6 +102,15 @@ struct Outbound {
     backlog: VecDeque<([u64; 14], usize)>,
 }
 
+/// A channel that the peer made by sending its end here. Dropping it makes room for another.
+pub(crate) struct Arrival(Arc<Link>);
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.0.arrivals.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Why a link was reset.
 pub(crate) struct LinkFault(pub(crate) String);
 
@@ -118,6 +133,7 @@ impl Link {
             heap: parts.heap,
             dead: AtomicBool::new(false),
             loans: SpinLock::new(Slab::new(LOANS_MAX)),
+            arrivals: AtomicU32::new(0),
             ring_again: AtomicU64::new(u64::MAX),
         }
     }
@@ -243,6 +259,13 @@ impl Link {
     /// before the frame came.
     pub(crate) fn has_frames_left(&self) -> bool {
         !self.inbound.lock().ring.is_empty()
+    }
+
+    /// Counts a channel that the peer makes by sending its end here; `None` if there are too many.
+    pub(crate) fn arrival(self: &Arc<Link>) -> Option<Arrival> {
+        let before = self.arrivals.fetch_add(1, Ordering::Relaxed);
+        let arrival = Arrival(self.clone());
+        (before < ARRIVALS_MAX).then_some(arrival)
     }
 
     /// Lends memory to the peer until it says that it is done with it.

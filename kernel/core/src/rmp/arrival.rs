@@ -8,15 +8,17 @@ use super::{
     frames::{self, fault, kind, unpack_place, words_to_bytes},
 };
 use crate::{
+    endpoint::{Endpoint, Route},
+    inbox,
     link::{Link, LinkFault, Recent},
     message::{Capability, Message},
     pool::Pool,
 };
-use alloc::sync::Arc;
+use alloc::{boxed::Box, sync::Arc};
 use satrap_abi::{ChannelId, Digest, Errno, Slot, limits::BLOCK_MAX};
 use satrap_link::FrameHeader;
 use satrap_sync::Ordering;
-use satrap_table::Side;
+use satrap_table::{Side, Table};
 
 impl Rmp {
     /// Answers one frame; nearly always it is a message.
@@ -115,20 +117,39 @@ impl Rmp {
             Side::Service
         };
         let close = || link.post(&[&[frames::header(kind::CLOSE, 0, 0), peer, Errno::Closed as u64]]);
-        let (Some(end), Some(contract)) = (end, self.contract(&digest)) else {
+        let Some(end) = end else {
             close();
             return Ok(());
         };
-        if state > u64::from(contract.states()) {
-            return fault("endpoint in a state that its contract does not have");
-        }
-        let Ok((id, shadow, endpoint)) = self.open(&contract, side, state as u8) else {
-            close();
-            return Ok(());
+        let settled = match self.contract(&digest) {
+            Some(contract) if state > u64::from(contract.states()) => {
+                return fault("endpoint in a state that its contract does not have");
+            }
+            Some(contract) => self.settle(link, peer, &contract, (side, state as u8)),
+            None => None,
         };
+        // Its message is innocent and comes all the same, with an endpoint that is closed.
+        let endpoint = settled.unwrap_or_else(|| {
+            close();
+            closed(&end.contract)
+        });
+        end.load(header.handle_count, Capability::Endpoint(endpoint))
+    }
+
+    /// Continues a peer's endpoint here, if there is room for it.
+    fn settle(
+        self: &Arc<Self>,
+        link: &Arc<Link>,
+        peer: u64,
+        contract: &Arc<Table>,
+        (side, state): (Side, u8),
+    ) -> Option<Box<Endpoint>> {
+        let arrival = link.arrival()?;
+        let (id, shadow, endpoint) = self.open(contract, side, state).ok()?;
+        let _ = shadow.arrival.set(Box::new(arrival));
         shadow.connect(ChannelId(Slot::unpack(peer)), link);
         link.post(&[&[frames::header(kind::OPENED, 0, 0), peer, id.0.pack()]]);
-        end.load(header.handle_count, Capability::Endpoint(endpoint))
+        Some(endpoint)
     }
 
     fn on_close(&self, id: u64, end: &RemoteEnd, reason: u64) {
@@ -142,6 +163,22 @@ impl Rmp {
         self.remove(Slot::unpack(id));
         end.finish(reason);
     }
+}
+
+/// An endpoint whose other side is closed.
+fn closed(contract: &Arc<Table>) -> Box<Endpoint> {
+    let (ring, receiver, inbox) = inbox::ended(Errno::Closed);
+    let route = Route::Local {
+        ring,
+        peer: inbox.clone(),
+    };
+    Endpoint::new(
+        contract.clone(),
+        Side::Client,
+        Table::START,
+        (receiver, inbox),
+        route,
+    )
 }
 
 #[inline]

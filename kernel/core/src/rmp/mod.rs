@@ -201,6 +201,7 @@ impl Rmp {
             on_loan: AtomicU64::new(0),
             refused: AtomicU32::new(0),
             pool: SpinLock::new(None),
+            arrival: OnceBox::new(),
         });
         let slot = self
             .ends

@@ -7,7 +7,7 @@ use super::frames::fault;
 use crate::{
     event::Event,
     inbox::Inbox,
-    link::{Link, LinkFault},
+    link::{Arrival, Link, LinkFault},
     message::{Capability, Cargo, Message},
     pool::Pool,
 };
@@ -50,6 +50,8 @@ pub(crate) struct RemoteEnd {
     pub(super) refused: AtomicU32,
     /// The pool that this side announced to the peer.
     pub(super) pool: SpinLock<Option<Arc<Pool>>>,
+    /// Set if the peer made the channel by sending its end here.
+    pub(super) arrival: OnceBox<Arrival>,
 }
 
 impl RemoteEnd {

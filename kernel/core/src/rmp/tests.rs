@@ -3,7 +3,7 @@
 use super::{RemoteEnd, Rmp, header, kind};
 use crate::{
     BufferRef, Capability, Endpoint, ExchangeHeap, LinkParts, Message,
-    link::{Link, LinkFault},
+    link::{ARRIVALS_MAX, Link, LinkFault},
     pool::Pool,
 };
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
@@ -26,7 +26,7 @@ impl Doorbell for Silent {
 }
 
 /// The client sends items and pictures as it likes, or asks, and then the service answers.
-fn contract() -> Table {
+fn spec() -> Spec {
     let plain = MessageRule {
         inline_max: 64,
         ..MessageRule::EMPTY
@@ -41,7 +41,7 @@ fn contract() -> Table {
         ..plain
     };
     let next = |tag, next| TransitionSpec { tag, next };
-    let spec = Spec {
+    Spec {
         name: "test:rmp/any@1.0.0".into(),
         text_digest: Digest([0; 32]),
         rules: vec![item, picture, plain, plain],
@@ -55,8 +55,11 @@ fn contract() -> Table {
                 transitions: vec![next(ANSWER, 0)],
             },
         ],
-    };
-    Table::parse(&spec.encode().unwrap()).unwrap()
+    }
+}
+
+fn contract() -> Table {
+    Table::parse(&spec().encode().unwrap()).unwrap()
 }
 
 /// One satellite of a pair.
@@ -319,6 +322,50 @@ fn a_second_pool_is_a_fault_of_the_link() {
     assert!(b.poll().is_err(), "the first may be mapped already");
 }
 
+/// Sends the client's end of a channel from one satellite to the other. Returns it, and the end that stayed.
+fn travel(
+    (a, b): (&Half, &Half),
+    (client, service): (&mut Endpoint, &mut Endpoint),
+    contract: &Arc<Table>,
+) -> (Box<Endpoint>, Box<Endpoint>) {
+    let (near, far) = crate::channel(contract);
+    let mut message = item(1);
+    message.push(Capability::Endpoint(near));
+    client.try_send(&mut message).unwrap();
+    b.poll().unwrap();
+    let mut received = service.try_recv().ok().unwrap();
+    let Some(Capability::Endpoint(moved)) = received.cargo.take().unwrap()[0].take() else {
+        panic!("no endpoint came");
+    };
+    a.poll().unwrap();
+    (moved, far)
+}
+
+#[test]
+fn an_endpoint_that_cannot_be_received_comes_closed_and_its_message_whole() {
+    let (a, b, mut client, mut service) = channel();
+    a.rmp.set_spawner(Arc::new(drop));
+    // A guest may hold an endpoint whose contract only its own satellite has loaded.
+    let mut spec = spec();
+    spec.name = "test:rmp/strange@1.0.0".into();
+    let strange = a.rmp.learn(Table::parse(&spec.encode().unwrap()).unwrap());
+    let (mut moved, _far) = travel((&a, &b), (&mut client, &mut service), &strange);
+    assert_eq!(moved.try_recv().err(), Some(Errno::Closed));
+    assert_eq!(moved.try_send(&mut item(1)), Err(Errno::Closed));
+    client.try_send(&mut item(2)).unwrap();
+    assert!(b.poll().is_ok(), "the link has done nothing wrong");
+    assert!(service.try_recv().is_ok());
+    // Nor is there room without end.
+    let all: Vec<_> = (0..ARRIVALS_MAX).map(|_| b.link.arrival()).collect();
+    assert!(all.iter().all(Option::is_some));
+    let known = a.contract.clone();
+    let (mut moved, _far) = travel((&a, &b), (&mut client, &mut service), &known);
+    assert_eq!(moved.try_recv().err(), Some(Errno::Closed));
+    drop(all);
+    let (mut moved, _far) = travel((&a, &b), (&mut client, &mut service), &known);
+    assert_eq!(moved.try_recv().err(), Some(Errno::WouldBlock));
+}
+
 #[test]
 fn an_endpoint_that_travels_goes_on_working() {
     let (a, b, mut client, mut service) = channel();
@@ -326,16 +373,8 @@ fn an_endpoint_that_travels_goes_on_working() {
     let spawned = tasks.clone();
     a.rmp
         .set_spawner(Arc::new(move |future| spawned.lock().push(future)));
-    let (near, mut far) = crate::channel(&a.contract);
-    let mut message = item(1);
-    message.push(Capability::Endpoint(near));
-    client.try_send(&mut message).unwrap();
-    b.poll().unwrap();
-    let mut received = service.try_recv().ok().unwrap();
-    let Some(Capability::Endpoint(mut moved)) = received.cargo.take().unwrap()[0].take() else {
-        panic!("no endpoint came");
-    };
-    a.poll().unwrap();
+    let contract = a.contract.clone();
+    let (mut moved, mut far) = travel((&a, &b), (&mut client, &mut service), &contract);
     moved.try_send(&mut item(5)).unwrap();
     let mut context = core::task::Context::from_waker(core::task::Waker::noop());
     for _ in 0..3 {
