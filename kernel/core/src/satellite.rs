@@ -13,12 +13,12 @@ use crate::{
     namespace::{Answer, Requests},
     platform::Platform,
     process::{Handle, Process, ProgramOf},
-    rmp::{Offer, Rmp, header, kind},
+    rmp::{Offer, RemoteEnd, Rmp, header, kind},
     service::Service,
     slab::Slab,
     task::{Body, Task},
 };
-use alloc::{boxed::Box, collections::BTreeMap, sync::Arc, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc, vec::Vec};
 use satrap_abi::{
     ChannelId, Digest, Errno, ExitStatus, KernelId, ProcessId, Slot,
     control::{Bound, KernelStats, RequestId, ServiceId, ToCoordinator, ToSatellite},
@@ -159,16 +159,36 @@ impl<P: Platform> Satellite<P> {
         match self.rmp.poll(link, turns, offer) {
             Ok(any) => any,
             Err(fault) => {
-                self.rmp.link_down(link.kernel, link.generation);
-                let (kernel, generation, reason) = (link.kernel, link.generation, fault.0);
-                self.platform.send_control(ToCoordinator::LinkFailed {
-                    kernel,
-                    generation,
-                    reason,
-                });
+                self.accuse(link, fault.0);
                 true
             }
         }
+    }
+
+    /// A peer's kernel broke the rules: its link is reset, and the coordinator is told why.
+    pub(crate) fn accuse(&self, link: &Link, reason: String) {
+        let (kernel, generation) = (link.kernel, link.generation);
+        self.rmp.link_down(kernel, generation);
+        self.platform.send_control(ToCoordinator::LinkFailed {
+            kernel,
+            generation,
+            reason,
+        });
+    }
+
+    /// Says where a shadow endpoint's channel leads.
+    ///
+    /// # Errors
+    /// [`Errno::KernelDied`] if that peer is gone, or if another has spoken for it, which is reset then.
+    pub(crate) fn join(&self, shadow: &RemoteEnd, bound: Bound) -> Result<(), Errno> {
+        let link = self
+            .rmp
+            .link(bound.kernel, bound.generation)
+            .ok_or(Errno::KernelDied)?;
+        shadow.connect(bound.channel, &link).map_err(|other| {
+            self.accuse(&other, String::from("frames for a channel of another satellite"));
+            Errno::KernelDied
+        })
     }
 
     /// Makes every CPU look around. One that is about to run a thread has looked already and may not show yet
@@ -354,9 +374,14 @@ impl<P: Platform> Satellite<P> {
             let _ = self.requests.answer(request, Answer::Local(client_end));
             return Ok(channel);
         }
-        let link = self.rmp.link(client.0, client.1).ok_or(Errno::KernelDied)?;
         let (id, shadow, service_end) = self.rmp.open(&service.contract, Side::Service, Table::START)?;
-        shadow.connect(channel, &link);
+        let (kernel, generation) = client;
+        let bound = Bound {
+            kernel,
+            generation,
+            channel,
+        };
+        self.join(&shadow, bound)?;
         service.offer(service_end.named(&service.path))?;
         Ok(id)
     }

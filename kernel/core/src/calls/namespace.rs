@@ -93,12 +93,8 @@ impl<P: Platform> CallContext<P> {
         match answer {
             Answer::Local(endpoint) => Ok(endpoint),
             Answer::Remote(bound) => {
-                let link = self
-                    .satellite
-                    .rmp
-                    .link(bound.kernel, bound.generation)
-                    .ok_or(Errno::KernelDied)?;
-                shadow.connect(bound.channel, &link);
+                let joined = self.satellite.join(shadow, bound);
+                joined.inspect_err(|_| self.satellite.decline(answer))?;
                 Ok(endpoint)
             }
             Answer::Refused(errno) => Err(errno),

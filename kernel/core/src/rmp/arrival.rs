@@ -80,7 +80,8 @@ impl Rmp {
             (kind::BLOCK, end, &[slot, place, ..]) => on_block(link, end, header.handle_count, slot, place),
             (kind::ENDPOINT, end, rest) => self.on_endpoint(link, end, header, rest),
             (kind::OPENED, Some(end), &[peer, ..]) => {
-                end.connect(ChannelId(Slot::unpack(peer)), link);
+                // `end` is over this link.
+                let _ = end.connect(ChannelId(Slot::unpack(peer)), link);
                 Ok(())
             }
             // The channel ended while the peer opened its side of it: it has not been told yet.
@@ -147,7 +148,7 @@ impl Rmp {
         let arrival = link.arrival()?;
         let (id, shadow, endpoint) = self.open(contract, side, state).ok()?;
         let _ = shadow.arrival.set(Box::new(arrival));
-        shadow.connect(ChannelId(Slot::unpack(peer)), link);
+        shadow.connect(ChannelId(Slot::unpack(peer)), link).ok()?;
         link.post(&[&[frames::header(kind::OPENED, 0, 0), peer, id.0.pack()]]);
         Some(endpoint)
     }

@@ -66,10 +66,17 @@ impl RemoteEnd {
     }
 
     /// The other side is known: messages may go out.
-    pub(crate) fn connect(&self, peer: ChannelId, link: &Arc<Link>) {
+    ///
+    /// # Errors
+    /// The link over which frames for it came first: that peer guessed the id and spoke for another.
+    pub(crate) fn connect(&self, peer: ChannelId, link: &Arc<Link>) -> Result<(), Arc<Link>> {
         self.adopt(link);
+        if let Some(other) = self.link.get().filter(|own| !Arc::ptr_eq(own, link)) {
+            return Err(other.clone());
+        }
         self.peer.store(peer.0.pack(), Ordering::Release);
         self.room.signal();
+        Ok(())
     }
 
     /// The channel is over.

@@ -75,17 +75,21 @@ fn export(kernel: u16) -> (Region, Export) {
     (region, export)
 }
 
-fn half(own: &Export, peer: &Region, peer_kernel: u16) -> Half {
+fn parts(own: &Export, peer: &Region, peer_kernel: u16) -> LinkParts {
     let peer = PeerExport::open(peer.clone(), KernelId(peer_kernel), 1).unwrap();
-    let rmp = Rmp::new(ExchangeHeap::new(own.heap().clone()));
-    rmp.link_up(LinkParts {
+    LinkParts {
         kernel: KernelId(peer_kernel),
         generation: 1,
         sender: Box::new(own.ring_to(&peer).unwrap()),
         receiver: Box::new(own.ring_from(&peer).unwrap()),
         doorbell: Box::new(Silent),
         heap: peer.heap().clone(),
-    });
+    }
+}
+
+fn half(own: &Export, peer: &Region, peer_kernel: u16) -> Half {
+    let rmp = Rmp::new(ExchangeHeap::new(own.heap().clone()));
+    rmp.link_up(parts(own, peer, peer_kernel));
     let link = rmp.link(KernelId(peer_kernel), 1).unwrap();
     let contract = rmp.learn(contract());
     Half { rmp, link, contract }
@@ -109,8 +113,8 @@ fn channel() -> (Half, Half, Box<Endpoint>, Box<Endpoint>) {
     let (a, b) = (half(&a_export, &b_memory, 2), half(&b_export, &a_memory, 1));
     let (client_id, client_end, client) = a.open(Side::Client);
     let (service_id, service_end, service) = b.open(Side::Service);
-    client_end.connect(service_id, &a.link);
-    service_end.connect(client_id, &b.link);
+    assert!(client_end.connect(service_id, &a.link).is_ok());
+    assert!(service_end.connect(client_id, &b.link).is_ok());
     (a, b, client, service)
 }
 
@@ -320,6 +324,22 @@ fn a_second_pool_is_a_fault_of_the_link() {
     b.poll().unwrap();
     a.link.post(&[&pool]);
     assert!(b.poll().is_err(), "the first may be mapped already");
+}
+
+#[test]
+fn a_peer_that_speaks_for_another_is_found_out() {
+    let [(a_memory, a), (b_memory, b), (c_memory, c)] = [1, 2, 3].map(export);
+    let (own, _right) = (half(&a, &b_memory, 2), half(&b, &a_memory, 1));
+    let wrong = half(&c, &a_memory, 1);
+    own.rmp.link_up(parts(&a, &c_memory, 3));
+    let (id, end, _client) = own.open(Side::Client);
+    wrong
+        .link
+        .post(&[&[header(kind::MESSAGE, ANSWER, 0), id.0.pack()]]);
+    let from_wrong = own.rmp.link(KernelId(3), 1).unwrap();
+    let _ = own.rmp.poll(&from_wrong, 0, &mut |_, _| false);
+    let joined = end.connect(id, &own.link);
+    assert!(joined.is_err_and(|link| Arc::ptr_eq(&link, &from_wrong)));
 }
 
 /// Sends the client's end of a channel from one satellite to the other. Returns it, and the end that stayed.
