@@ -52,4 +52,11 @@ impl<P: Platform> CallContext<P> {
             .and_then(|source| self.process.write(to, source))
             .map_err(|_| self.trap())
     }
+
+    /// Remembers that a segment is gone. Only of one that there is: numbers without end would fill the kernel.
+    pub(super) fn drop_segment(&self, segment: u32) {
+        if self.process.program.segment(segment).is_some() {
+            self.process.table.lock().dropped.insert(segment);
+        }
+    }
 }

@@ -381,7 +381,7 @@ impl<P: Platform> Calls for CallContext<P> {
     }
 
     fn data_drop(&mut self, segment: u32) {
-        self.process.table.lock().dropped.insert(segment);
+        self.drop_segment(segment);
     }
 
     fn thread_spawn(&mut self, function: u32, argument: u32, stack_top: u32) -> Call {
