@@ -8,7 +8,7 @@ use png_generate::File;
 use std::{
     io,
     sync::{
-        Barrier, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
@@ -47,9 +47,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// All uploads.
+    pub fn uploads(&self) -> u64 {
+        self.decoded + self.refused
+    }
+
     /// Uploads a second.
     pub fn rate(&self) -> f64 {
-        (self.decoded + self.refused) as f64 / self.elapsed.as_secs_f64().max(1e-9)
+        self.uploads() as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
     /// Uploaded bytes a second.
@@ -71,59 +76,47 @@ struct Run<'a> {
     next: AtomicU64,
     done: AtomicU64,
     stop: AtomicBool,
-    /// All have stopped; their connections are still open.
-    finished: Barrier,
-    /// What is read of open connections has been read.
-    released: Barrier,
     total: Mutex<Outcome>,
 }
 
 /// Uploads for a while. `tick` is told from time to time how much of it has passed and how many uploads there
-/// were; `after` looks at the machine while all connections are idle but open.
+/// were.
 ///
 /// # Errors
 /// A client cannot connect or loses its connection, or the user has asked for the end.
-pub fn run<T>(
+pub fn run(
     task: Task<'_>,
     interrupt: &Interrupt,
     mut tick: impl FnMut(Duration, u64),
-    after: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(Outcome, T), Failure> {
+) -> Result<Outcome, Failure> {
     let run = Run {
         task,
         next: AtomicU64::new(0),
         done: AtomicU64::new(0),
         stop: AtomicBool::new(false),
-        finished: Barrier::new(task.clients + 1),
-        released: Barrier::new(task.clients + 1),
         total: Mutex::default(),
     };
     let began = Instant::now();
-    let (after, results) = thread::scope(|scope| {
+    let results: Vec<_> = thread::scope(|scope| {
         let clients: Vec<_> = (0..task.clients).map(|_| scope.spawn(|| run.client())).collect();
         while began.elapsed() < task.time && !interrupt.came() && !run.stop.load(Ordering::Relaxed) {
             thread::sleep(TICK);
             tick(began.elapsed(), run.done.load(Ordering::Relaxed));
         }
         run.stop.store(true, Ordering::Relaxed);
-        run.finished.wait();
-        let elapsed = began.elapsed();
-        let after = after();
-        run.released.wait();
-        let results: Vec<_> = clients.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        (after.map(|after| (after, elapsed)), results)
+        clients.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
+    let elapsed = began.elapsed();
     if interrupt.came() {
         return Err("interrupted".into());
     }
     for result in results {
         result.map_err(|_| "a client panicked")??;
     }
-    let (after, elapsed) = after?;
     let mut outcome = run.total.into_inner().unwrap_or_else(PoisonError::into_inner);
     outcome.elapsed = elapsed;
     outcome.latencies.sort_unstable();
-    Ok((outcome, after))
+    Ok(outcome)
 }
 
 impl Run<'_> {
@@ -137,8 +130,6 @@ impl Run<'_> {
         if result.is_err() {
             self.stop.store(true, Ordering::Relaxed);
         }
-        self.finished.wait();
-        self.released.wait();
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.decoded += outcome.decoded;
         total.refused += outcome.refused;

@@ -266,10 +266,10 @@ fn measure(
         let share = passed.as_secs_f64() / TIME.as_secs_f64();
         screen.progress(share, &format!("{done} uploads, {rate:.0}/s"));
     };
-    let look = || Ok(figures::channels(&machine.control().channels()?));
-    let measured = load::run(task, interrupt, tick, look);
+    let measured = load::run(task, interrupt, tick);
     screen.end_progress();
-    let (outcome, channels) = measured?;
+    let outcome = measured?;
+    let channels = figures::channels(&machine.control().channels()?);
     drop(service);
     report(port, &outcome, &channels, screen);
     Ok(Measured {
@@ -282,17 +282,23 @@ fn measure(
 fn report(port: u16, outcome: &Outcome, channels: &Channels, screen: &Screen) {
     screen.line(&format!(
         "\n  {} uploads from {CLIENTS} clients to 127.0.0.1:{port}: {:.1}/s, {}/s",
-        outcome.decoded + outcome.refused,
+        outcome.uploads(),
         outcome.rate(),
         screen::bytes(outcome.throughput()),
     ));
+    if outcome.refused > 0 {
+        let refused = outcome.refused;
+        screen.line(&format!(
+            "  {refused} of them were refused: no PNG, or too large a one"
+        ));
+    }
     screen.line(&format!(
         "  latency p50 {}, p90 {}, p99 {}\n",
         screen::time(outcome.percentile(50)),
         screen::time(outcome.percentile(90)),
         screen::time(outcome.percentile(99)),
     ));
-    let uploads = (outcome.decoded + outcome.refused).max(1) as f64;
+    let uploads = outcome.uploads().max(1) as f64;
     let row = |(name, each): (&String, &Counters)| {
         vec![
             name.clone(),
@@ -335,7 +341,7 @@ fn compare(first: &Measured, second: &Measured, screen: &Screen) {
         rows.push(vec![name.to_owned(), show(a), show(b), ratio]);
     };
     let seconds = |value: f64| screen::time(Duration::from_secs_f64(value));
-    let uploads = |run: &Measured| (run.outcome.decoded + run.outcome.refused).max(1) as f64;
+    let uploads = |run: &Measured| run.outcome.uploads().max(1) as f64;
     figure("uploads a second", &|run| run.outcome.rate(), &|value| {
         format!("{value:.1}")
     });
