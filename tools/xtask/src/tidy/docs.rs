@@ -1,4 +1,5 @@
-//! Documents keep their word: links lead to files that exist, and commands of `./x` are commands.
+//! Documents keep their word: links lead to files that exist, commands of `./x` are commands, and a code block
+//! that says `file=PATH` is that file.
 //!
 //! A manifest that such a command names must exist too; what is built first need not.
 
@@ -53,6 +54,41 @@ fn misnamed(tree: &Tree, words: &str) -> Option<String> {
     }
     let missing = words.find(|word| word.ends_with(".toml") && word.contains('/') && !tree.repo.has(word));
     missing.map(|word| format!("the command names a file that is not there: {word}"))
+}
+
+/// Code blocks that are not the file that they name.
+pub fn blocks(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, text) in documents(tree) {
+        for (number, file, block) in named_blocks(text) {
+            let differs = match std::fs::read_to_string(tree.repo.path(Path::new(file))) {
+                Ok(text) => (text != block).then(|| format!("the block is not {file}, which it names")),
+                Err(_) => Some(format!("the block names a file that is not there: {file}")),
+            };
+            found.extend(differs.map(|message| finding(path, number, message)));
+        }
+    }
+    found
+}
+
+/// Blocks that name a file: where each begins, the file, and what it holds.
+fn named_blocks(text: &str) -> Vec<(usize, &str, String)> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let Some((_, file)) = line
+            .strip_prefix("```")
+            .and_then(|info| info.split_once(" file="))
+        else {
+            continue;
+        };
+        let inner = lines
+            .by_ref()
+            .map(|(_, line)| line)
+            .take_while(|line| *line != "```");
+        blocks.push((at + 1, file.trim(), inner.flat_map(|line| [line, "\n"]).collect()));
+    }
+    blocks
 }
 
 fn documents<'a>(tree: &'a Tree) -> impl Iterator<Item = (&'a str, &'a str)> {
@@ -117,5 +153,22 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].ends_with("there is no command ./x dance"));
         assert!(found[1].ends_with("that is not there: apps/none/Satrap.toml"));
+    }
+
+    #[test]
+    fn a_block_that_is_not_the_file_that_it_names_is_found() {
+        let text = "```rust file=a.rs\nfn a() {}\n```\n\n```rust file=b.rs\nfn b() {}\n```\n```rust file=c.rs\n```\n";
+        let files = [
+            ("README.md", text),
+            ("a.rs", "fn a() {}\n"),
+            ("b.rs", "fn b() { }\n"),
+        ];
+        assert_eq!(
+            verdict("blocks", blocks, &files),
+            [
+                "README.md:5: the block is not b.rs, which it names",
+                "README.md:8: the block names a file that is not there: c.rs"
+            ]
+        );
     }
 }

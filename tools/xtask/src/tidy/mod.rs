@@ -114,6 +114,10 @@ const RULES: &[Rule] = &[
         name: "command",
         check: docs::commands,
     },
+    Rule {
+        name: "block",
+        check: docs::blocks,
+    },
 ];
 
 /// `./x tidy`
