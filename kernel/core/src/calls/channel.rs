@@ -3,7 +3,7 @@
 //! A call that waits gives its thread back to the executor and looks again when woken; nothing is held
 //! meanwhile. `endpoint.rs` keeps the contract and the queue, `message.rs` is what travels.
 
-use super::{Awaited, CallContext, done, value, writable};
+use super::{CallContext, done, value, wait::Awaited, writable};
 use crate::{
     endpoint,
     engine::Call,
