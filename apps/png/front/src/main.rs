@@ -46,13 +46,24 @@ fn main() -> Result<(), String> {
     let mut listener = tcp::Listener::open(options.port, options.reach)?;
     println!("listening on port {}", listener.port());
     let stats = SharedStats::default();
+    let mut refused = 0;
     loop {
         let connection = listener.accept()?;
         let stats = stats.clone();
         let served = thread::spawn(move || serve_connection(connection, stats));
-        if let Err(error) = served {
+        // One line for many: who floods the service shall not flood its log.
+        match served {
             // The connection was dropped with the thread, and its client sees it closed.
-            eprintln!("a connection is refused: {error}");
+            Err(error) if refused == 0 => {
+                eprintln!("connections are refused: {error}");
+                refused = 1;
+            }
+            Err(_) => refused += 1,
+            Ok(_) if refused > 0 => {
+                eprintln!("connections are taken again; refused: {refused}");
+                refused = 0;
+            }
+            Ok(_) => {}
         }
     }
 }
