@@ -67,14 +67,14 @@ impl Region {
         }
     }
 
-    /// A region of zeroed heap memory, aligned to 64 bytes: for tests and the simulation.
+    /// A region of zeroed heap memory, aligned to 64 bytes: for tests and the simulation. What of a large one is
+    /// never touched costs nothing.
     pub fn from_heap(len: usize) -> Region {
-        #[derive(Clone)]
-        #[repr(align(64))]
-        struct Line(#[allow(dead_code)] [u8; 64]);
-        let lines: Box<[Line]> = vec![Line([0; 64]); len.div_ceil(64).max(1)].into_boxed_slice();
-        let raw = Box::into_raw(lines);
-        struct Freed(*mut [Line]);
+        const LINE: usize = 64;
+        // Bytes, because nothing that is aligned comes as untouched zeroes; a line more of them, to align the start.
+        let bytes = vec![0u8; len + LINE].into_boxed_slice();
+        let raw = Box::into_raw(bytes);
+        struct Freed(*mut [u8]);
         // SAFETY: the pointer is only used to free the allocation.
         unsafe impl Send for Freed {}
         // SAFETY: as above.
@@ -85,14 +85,12 @@ impl Region {
                 drop(unsafe { Box::from_raw(self.0) });
             }
         }
-        // SAFETY: `raw` is not null, and `Freed` keeps it allocated.
+        let start: *mut u8 = raw.cast();
+        // SAFETY: `start` is not null, `Freed` keeps it allocated, and `len` bytes are left behind the alignment,
+        // which takes less than the line more.
         unsafe {
-            Region::from_raw(
-                NonNull::new_unchecked(raw.cast()),
-                len,
-                None,
-                Arc::new(Freed(raw)),
-            )
+            let base = start.add(start.align_offset(LINE));
+            Region::from_raw(NonNull::new_unchecked(base), len, None, Arc::new(Freed(raw)))
         }
     }
 
