@@ -88,3 +88,24 @@ fn map(file: OwnedFd, len: usize, protection: ProtFlags) -> io::Result<SharedMem
     let region = unsafe { Region::from_raw(start, len, Some(backing), mapping.clone()) };
     Ok(SharedMemory { mapping, region })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: usize = 1 << 16;
+
+    #[test]
+    fn only_its_owner_can_write_an_export() {
+        let own = SharedMemory::create(LENGTH).unwrap();
+        let file = || own.file().try_clone_to_owned().unwrap();
+        assert!(map(file(), LENGTH, ProtFlags::READ | ProtFlags::WRITE).is_err());
+        assert!(rustix::io::pwrite(own.file(), b"x", 0).is_err());
+        assert!(ftruncate(own.file(), 0).is_err());
+        let peer = SharedMemory::open(file(), LENGTH).unwrap();
+        own.region().write(64, b"satrap").unwrap();
+        let mut seen = [0; 6];
+        peer.region().read(64, &mut seen).unwrap();
+        assert_eq!(&seen, b"satrap");
+    }
+}
