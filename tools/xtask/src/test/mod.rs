@@ -19,7 +19,9 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use steps::{STEPS, Step};
+use steps::Step;
+
+pub use steps::STEPS;
 
 /// What the command line asked for.
 #[derive(Debug, Default, PartialEq)]

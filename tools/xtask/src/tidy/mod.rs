@@ -9,6 +9,7 @@ mod header;
 mod layers;
 mod lexer;
 mod panics;
+mod promises;
 mod reach;
 mod size;
 mod source;
@@ -117,6 +118,10 @@ const RULES: &[Rule] = &[
     Rule {
         name: "block",
         check: docs::blocks,
+    },
+    Rule {
+        name: "promise",
+        check: promises::check,
     },
 ];
 
