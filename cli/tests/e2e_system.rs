@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::{thread::sleep, time::Duration};
 use support::{World, ended, find, lives, number, signal, until};
 
 /// A service that waits for clients who never come.
@@ -76,6 +77,41 @@ fn a_system_comes_up_shows_itself_and_goes_down() {
         gone.err.contains("no coordinator runs") && gone.err.contains("satrap up"),
         "{gone:?}"
     );
+}
+
+/// How often each CPU of the satellites slept so far. The thread that listens to the coordinator is no CPU: while
+/// something runs, it is asked for figures once a second.
+fn sleeps(satellites: &[u64]) -> Vec<String> {
+    let threads = satellites.iter().flat_map(|pid| {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+        tasks.expect("the process lives").flatten()
+    });
+    let count = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).expect("the thread lives");
+        let count = status.lines().find(|line| line.starts_with("voluntary_ctxt"));
+        let listens = status.starts_with("Name:\tnotifier");
+        (!listens).then(|| format!("{}: {count:?}", thread.path().display()))
+    };
+    threads.filter_map(count).collect()
+}
+
+#[test]
+fn cpus_that_have_nothing_to_do_never_wake_up() {
+    let Some(world) = World::new("idle") else { return };
+    let up = world.run(&["up", "--satellites", "2"]);
+    assert_eq!(up.code, 0, "{up:?}");
+    let manifest = world.application(SERVICE, &["echo-service"]);
+    let run = world.run(&["run", "--detach", &manifest]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let kernels = world.json(&["kernels"]);
+    let kernels = kernels.as_array().expect("an array").iter();
+    let pids: Vec<u64> = kernels.map(|kernel| number(&kernel["pid"])).collect();
+    until("all of them sleep for two seconds", || {
+        let before = sleeps(&pids);
+        assert_eq!(before.len(), 2);
+        sleep(Duration::from_secs(2));
+        (sleeps(&pids) == before).then_some(())
+    });
 }
 
 #[test]
