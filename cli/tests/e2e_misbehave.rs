@@ -5,6 +5,7 @@
 mod support;
 
 use serde_json::Value;
+use std::{thread::sleep, time::Duration};
 use support::{World, ended, number, until};
 
 /// A deed, the exit code of its process, and what is said about it.
@@ -67,6 +68,28 @@ fn a_process_that_never_calls_the_kernel_shares_its_core_and_is_killed() {
         before,
         "it is the same satellite"
     );
+}
+
+#[test]
+fn a_thread_that_runs_alone_is_not_interrupted() {
+    let Some(world) = World::new("alone") else { return };
+    world.json(&["up", "--satellites", "2"]);
+    let endless = world.guest("misbehave");
+    let run = world.run(&["run", "--detach", &endless, "loop"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let preemptions = || {
+        let kernels = world.json(&["kernels"]);
+        let each = kernels.as_array().expect("an array").iter();
+        each.map(|kernel| number(&kernel["stats"]["preemptions"]))
+            .sum::<u64>()
+    };
+    // At first the peers rely on it to look at their links; after a millisecond they ring instead.
+    until("nothing interrupts it for a second", || {
+        let before = preemptions();
+        sleep(Duration::from_secs(1));
+        (preemptions() == before).then_some(())
+    });
+    assert!(world.json(&["ps"])[0]["cpu_ns"].as_u64() > Some(500_000_000));
 }
 
 /// Process and generation of the only satellite.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader},
+    process::Command,
 };
 use support::{World, ended, find, lives, number, signal, until};
 
@@ -191,6 +192,32 @@ fn errors_are_json_where_the_output_is() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn completions_are_scripts_that_their_shells_understand() {
+    let Some(world) = World::new("completions") else {
+        return;
+    };
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.run(&["completions", shell]);
+        assert_eq!((script.code, script.err.as_str()), (0, ""), "{shell}");
+        for word in ["satrap", "kernels", "satellites"] {
+            assert!(script.out.contains(word), "{shell}: no {word}");
+        }
+    }
+    let script = world.folder.join("satrap.bash");
+    fs::write(&script, world.run(&["completions", "bash"]).out).expect("a file can be written");
+    let line = "COMP_WORDS=(satrap ke); COMP_CWORD=1; _satrap satrap ke satrap; echo ${COMPREPLY[@]}";
+    let completed = Command::new("bash")
+        .args(["-euc", &format!("source {}; {line}", script.display())])
+        .output()
+        .expect("bash is there");
+    assert_eq!(
+        String::from_utf8_lossy(&completed.stdout),
+        "kernels\n",
+        "{completed:?}"
+    );
 }
 
 #[test]

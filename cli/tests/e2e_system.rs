@@ -96,6 +96,27 @@ fn sleeps(satellites: &[u64]) -> Vec<String> {
 }
 
 #[test]
+fn each_cpu_of_a_satellite_is_pinned_to_the_core_that_it_was_given() {
+    let Some(world) = World::new("pinned") else { return };
+    let kernels = world.json(&["up", "--satellites", "2"])["kernels"].clone();
+    for kernel in kernels.as_array().expect("an array") {
+        let tasks = fs::read_dir(format!("/proc/{}/task", kernel["pid"]));
+        let mut pinned: Vec<u64> = Vec::new();
+        for thread in tasks.expect("the process lives").flatten() {
+            let status = fs::read_to_string(thread.path().join("status")).expect("the thread lives");
+            let allowed = status
+                .lines()
+                .find_map(|line| line.strip_prefix("Cpus_allowed_list:\t"));
+            if !status.starts_with("Name:\tnotifier") {
+                pinned.extend(allowed.and_then(|core| core.parse::<u64>().ok()));
+            }
+        }
+        pinned.sort_unstable();
+        assert_eq!(serde_json::json!(pinned), kernel["cpus"], "{kernel}");
+    }
+}
+
+#[test]
 fn cpus_that_have_nothing_to_do_never_wake_up() {
     let Some(world) = World::new("idle") else { return };
     let up = world.run(&["up", "--satellites", "2"]);

@@ -51,7 +51,7 @@ const fn command(
 const COMMANDS: &[Command] = &[
     command(
         "demo",
-        "[FOLDER]",
+        "[FOLDER] [--seconds N]",
         "start the PNG service, feed it pictures, show where time goes",
         programs::demo,
     ),

@@ -27,7 +27,7 @@ pub fn satrap(repo: &Repo, arguments: &[String]) -> Result<()> {
     become_program(repo, "satrap", arguments)
 }
 
-/// `./x demo [FOLDER]`
+/// `./x demo [FOLDER] [--seconds N]`
 pub fn demo(repo: &Repo, arguments: &[String]) -> Result<()> {
     show(repo, "satrap-demo", &[CURL], arguments)
 }

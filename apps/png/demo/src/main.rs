@@ -1,4 +1,4 @@
-//! `satrap-demo [FOLDER]`: the PNG service of Helios §4.4.1 on two satellites, fed with PNGs by HTTP; then the
+//! `satrap-demo [FOLDER] [--seconds N]`: the PNG service of Helios §4.4.1 on two satellites, fed with PNGs by HTTP; then the
 //! same with one affinity changed.
 
 #![forbid(unsafe_code)]
@@ -12,21 +12,30 @@ use satrap_demo::{
     screen::{self, Screen},
     service::{Failure, Machine, Placed},
 };
-use std::{collections::BTreeMap, env, fs, path::Path, process::ExitCode, time::Duration};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 const HELP: &str = "\
 The PNG service on two satellites, under load, placed in two ways.
 
-Usage: satrap-demo [FOLDER]
+Usage: satrap-demo [FOLDER] [--seconds N]
 
 FOLDER holds the PNGs to upload; without it, varied ones are made.
+Each of the two placements is under load for N seconds, 8 if not said.
 ";
 
 const SATELLITES: usize = 2;
 /// Clients that upload at the same time.
 const CLIENTS: usize = 4;
-/// How long each of the two runs is under load.
-const TIME: Duration = Duration::from_secs(8);
+/// How long each of the two runs is under load, in s.
+const SECONDS: u64 = 8;
+/// The longest that makes sense, in s.
+const SECONDS_MAX: u64 = 3600;
 /// Pictures that are made: each of the fifteen formats, plain and interlaced.
 const PICTURES: usize = 30;
 
@@ -35,23 +44,49 @@ const MANIFEST: &str = "front.decoder=-1";
 /// Now it wants to be with the decoder, and that more than with the store (1).
 const CHANGED: &str = "front.decoder=2";
 
+/// What the user wants to see.
+struct Request {
+    folder: Option<PathBuf>,
+    /// How long each placement is under load.
+    time: Duration,
+}
+
+impl Request {
+    /// `None` if the arguments are no request.
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Request> {
+        let mut request = Request {
+            folder: None,
+            time: Duration::from_secs(SECONDS),
+        };
+        while let Some(argument) = arguments.next() {
+            if argument == "--seconds" {
+                let seconds = arguments.next()?.parse().ok()?;
+                request.time = (1..=SECONDS_MAX)
+                    .contains(&seconds)
+                    .then(|| Duration::from_secs(seconds))?;
+            } else if argument.starts_with('-') || request.folder.is_some() {
+                return None;
+            } else {
+                request.folder = Some(PathBuf::from(argument));
+            }
+        }
+        Some(request)
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let folder = match arguments.as_slice() {
-        [] => None,
-        [one] if one == "--help" || one == "-h" => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        [folder] if !folder.starts_with('-') => Some(Path::new(folder)),
-        _ => {
-            eprint!("{HELP}");
-            return ExitCode::from(2);
-        }
+    if matches!(arguments.as_slice(), [one] if one == "--help" || one == "-h") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    let Some(request) = Request::parse(arguments.into_iter()) else {
+        eprint!("{HELP}");
+        return ExitCode::from(2);
     };
     let told = Interrupt::listen()
         .map_err(Failure::from)
-        .and_then(|interrupt| tell(folder, &interrupt).map_err(|error| leave(error, &interrupt)));
+        .and_then(|interrupt| tell(&request, &interrupt).map_err(|error| leave(error, &interrupt)));
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is::<Interrupted>() => ExitCode::from(INTERRUPTED),
@@ -82,22 +117,22 @@ fn leave(error: Failure, interrupt: &Interrupt) -> Failure {
     }
 }
 
-fn tell(folder: Option<&Path>, interrupt: &Interrupt) -> Result<(), Failure> {
+fn tell(request: &Request, interrupt: &Interrupt) -> Result<(), Failure> {
     let screen = Screen::default();
     screen.heading("Pictures");
-    let files = pictures(folder, &screen)?;
+    let files = pictures(request.folder.as_deref(), &screen)?;
     screen.heading("Satellites");
     let machine = start(&screen)?;
     install(&machine, interrupt, &screen)?;
     drop(machine);
 
     screen.heading("The PNG service, placed as its manifest says");
-    let first = measure(&[], &files, interrupt, &screen)?;
+    let first = measure(&[], &files, request.time, interrupt, &screen)?;
 
     screen.heading(&format!(
         "Started afresh with --affinity {CHANGED}, which was {MANIFEST}"
     ));
-    let second = measure(&[CHANGED.to_owned()], &files, interrupt, &screen)?;
+    let second = measure(&[CHANGED.to_owned()], &files, request.time, interrupt, &screen)?;
 
     screen.heading("Side by side");
     compare(&first, &second, &screen);
@@ -238,6 +273,7 @@ struct Measured {
 fn measure(
     overrides: &[String],
     files: &[File],
+    time: Duration,
     interrupt: &Interrupt,
     screen: &Screen,
 ) -> Result<Measured, Failure> {
@@ -259,11 +295,11 @@ fn measure(
         port,
         files,
         clients: CLIENTS,
-        time: TIME,
+        time,
     };
     let tick = |passed: Duration, done: u64| {
         let rate = done as f64 / passed.as_secs_f64();
-        let share = passed.as_secs_f64() / TIME.as_secs_f64();
+        let share = passed.as_secs_f64() / time.as_secs_f64();
         screen.progress(share, &format!("{done} uploads, {rate:.0}/s"));
     };
     let measured = load::run(task, interrupt, tick);

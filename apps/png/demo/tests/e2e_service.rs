@@ -364,3 +364,48 @@ fn satellites_leave_nothing_behind() {
         );
     }
 }
+
+#[test]
+fn the_demo_shows_both_placements_and_cleans_up() {
+    // Only to know that everything is built, and that no other machine is at work.
+    let Some(stage) = stage(1) else { return };
+    let folder = env::temp_dir().join(format!("satrap-demo-pictures-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for file in pictures(3, 200) {
+        fs::write(folder.join(file.name), file.bytes).unwrap();
+    }
+    fs::write(folder.join("no picture.png"), "at all").unwrap();
+    drop((stage.service, stage.machine));
+    let shown = Command::new(env!("CARGO_BIN_EXE_satrap-demo"))
+        .arg(&folder)
+        .args(["--seconds", "1"])
+        .output()
+        .unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.status.success() && shown.stderr.is_empty(), "{text}");
+    let parts = [
+        "4 PNGs of ",
+        "The PNG service, placed as its manifest says",
+        "of them were refused: no PNG",
+        "latency p50 ",
+        "front - decoder",
+        "Started afresh with --affinity front.decoder=2, which was front.decoder=-1",
+        "Side by side",
+        "copied an upload",
+        "The satellites are gone, and all they had.",
+    ];
+    let mut rest = text.as_str();
+    for part in parts {
+        let (_, after) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("{part:?} is missing, or not in its place:\n{text}"));
+        rest = after;
+    }
+    let placed = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("front "));
+    let satellites: Vec<&str> = placed.filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(&satellites[..1], ["2"], "{text}");
+    assert!(satellites.contains(&"1"), "one number moved it:\n{text}");
+}

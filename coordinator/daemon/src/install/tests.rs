@@ -153,6 +153,28 @@ fn a_repair_makes_an_artifact_again_that_looks_right() {
 }
 
 #[test]
+fn programs_are_compiled_at_the_same_time_and_each_tells_how_far_it_is() {
+    let folder = Folder::new("parallel");
+    // Each waits for the other: one after the other they would never end.
+    let installer = folder.installer(&format!(
+        "cd {}; touch $program.begun; until [ -e one.wasm.begun ] && [ -e two.wasm.begun ]; do sleep 0.01; done\n\
+         echo '{{\"stage\":\"compile\",\"milliseconds\":4}}'; cp made \"$output\"",
+        folder.0.display()
+    ));
+    folder.write("made", artifact(&installer.key()));
+    let programs = ["one.wasm", "two.wasm"].map(|name| folder.write(name, name));
+    let (events, result) = events(&installer, &programs);
+    assert_eq!(result.unwrap().len(), 2);
+    for name in ["one.wasm", "two.wasm"] {
+        let told = |event: &Event| match event {
+            Event::InstallProgress { program, percent, .. } => program.ends_with(name) && *percent == 20,
+            _ => false,
+        };
+        assert!(events.iter().any(told), "{name}: {events:?}");
+    }
+}
+
+#[test]
 fn the_compilers_own_words_reach_the_operator_and_name_the_program() {
     let folder = Folder::new("words");
     let installer = folder.installer(
