@@ -291,9 +291,10 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Whether it may travel to another process: one with a pool may not, for the pool is mapped.
+    /// Whether it may travel to another process: one with a pool may not, for the pool is mapped; nor one with a
+    /// message that its owner has yet to take, for the contract's state is after that.
     pub(crate) fn may_move(&self) -> bool {
-        self.pool.is_none() && self.inbox.pool.lock().is_none()
+        self.stash.is_none() && self.pool.is_none() && self.inbox.pool.lock().is_none()
     }
 
     /// It goes to another owner: whoever waits on it here must look again.

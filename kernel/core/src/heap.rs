@@ -72,7 +72,7 @@ impl ExchangeHeap {
         if len > BLOCK_MAX {
             return Err(Errno::TooLarge);
         }
-        let order = len.max(1).next_power_of_two().trailing_zeros().max(MIN_ORDER);
+        let order = order_of(len);
         let offset = self.buddies.lock().take(order).ok_or(Errno::NoMemory)?;
         Ok(Block {
             heap: self.clone(),
@@ -81,6 +81,19 @@ impl ExchangeHeap {
             order,
         })
     }
+}
+
+/// The order of the range that a block of so many bytes takes.
+fn order_of(len: u32) -> u32 {
+    u64::from(len.max(1))
+        .next_power_of_two()
+        .trailing_zeros()
+        .max(MIN_ORDER)
+}
+
+/// Bytes of the heap that a block of `len` bytes takes.
+pub(crate) fn footprint_of(len: u32) -> u64 {
+    1 << order_of(len)
 }
 
 impl Buddies {

@@ -46,6 +46,8 @@ pub(crate) struct Link {
     doorbell: Box<dyn Doorbell + Send + Sync>,
     pub(crate) heap: Region,
     dead: AtomicBool,
+    /// The peer keeps more of what it was lent than any correct one needs.
+    overdrawn: AtomicBool,
     loans: SpinLock<Slab<Loan>>,
     /// How many [`Arrival`]s there are.
     arrivals: AtomicU32,
@@ -132,6 +134,7 @@ impl Link {
             doorbell: parts.doorbell,
             heap: parts.heap,
             dead: AtomicBool::new(false),
+            overdrawn: AtomicBool::new(false),
             loans: SpinLock::new(Slab::new(LOANS_MAX)),
             arrivals: AtomicU32::new(0),
             ring_again: AtomicU64::new(u64::MAX),
@@ -268,9 +271,20 @@ impl Link {
         (before < ARRIVALS_MAX).then_some(arrival)
     }
 
-    /// Lends memory to the peer until it says that it is done with it.
+    /// Lends memory to the peer until it says that it is done with it. If it has too much already, the link is
+    /// reset when it is looked at next: channels over it cannot go on.
     pub(crate) fn lend(&self, loan: Loan) -> Result<Slot, Loan> {
-        self.loans.lock().insert(loan)
+        let lent = self.loans.lock().insert(loan);
+        if lent.is_err() {
+            self.overdrawn.store(true, Ordering::Relaxed);
+        }
+        lent
+    }
+
+    /// Whether the peer keeps what it was lent.
+    #[inline]
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.overdrawn.load(Ordering::Relaxed)
     }
 
     /// The peer has copied a block, or has unmapped a pool.

@@ -5,7 +5,7 @@
 
 use crate::{
     endpoint::Endpoint,
-    heap::{Block, ExchangeHeap},
+    heap::{Block, ExchangeHeap, footprint_of},
     rmp::ForeignBlock,
 };
 use alloc::{boxed::Box, sync::Arc};
@@ -47,6 +47,15 @@ impl Capability {
         match self {
             Capability::Block(block) => u64::from(block.len()),
             Capability::Foreign(block) => u64::from(block.len()),
+            Capability::Endpoint(_) => 0,
+        }
+    }
+
+    /// Bytes of the exchange heap that its receiver pays for.
+    fn footprint(&self) -> u64 {
+        match self {
+            Capability::Block(block) => block.footprint(),
+            Capability::Foreign(block) => footprint_of(block.len()),
             Capability::Endpoint(_) => 0,
         }
     }
@@ -249,6 +258,12 @@ impl Message {
         let cargo = self.cargo.as_deref().into_iter().flatten().flatten();
         let buffer = self.buffer().map_or(0, |buffer| u64::from(buffer.len));
         u64::from(self.inline_len()) + buffer + cargo.map(Capability::payload).sum::<u64>()
+    }
+
+    /// Bytes of the exchange heap that its receiver pays for.
+    pub(crate) fn footprint(&self) -> u64 {
+        let cargo = self.cargo.as_deref().into_iter().flatten().flatten();
+        cargo.map(Capability::footprint).sum()
     }
 
     /// Says of what kind its frame is and whom it is for.

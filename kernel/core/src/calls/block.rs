@@ -6,25 +6,24 @@
 use super::CallContext;
 use crate::{
     engine::{Access, LinearMemory},
+    heap::footprint_of,
     platform::Platform,
     process::Handle,
 };
-use satrap_abi::Errno;
+use satrap_abi::{Errno, limits::BLOCK_MAX};
 
 impl<P: Platform> CallContext<P> {
     pub(super) fn alloc_block(&self, length: u32) -> Result<u32, Errno> {
         // Refused before memory is touched: a guest that asks in a loop costs nothing.
-        let footprint = u64::from(
-            length
-                .max(64)
-                .checked_next_power_of_two()
-                .ok_or(Errno::TooLarge)?,
-        );
+        if length > BLOCK_MAX {
+            return Err(Errno::TooLarge);
+        }
+        let limits = &self.process.limits;
         if !self
             .process
             .table
             .lock()
-            .has_room(1, footprint, &self.process.limits)
+            .has_room(1, footprint_of(length), limits)
         {
             return Err(Errno::LimitReached);
         }

@@ -228,7 +228,7 @@ impl<P: Platform> CallContext<P> {
     /// Copies blocks that lie with a peer, once, heap to heap (Helios §3.6), and makes sure that all handles
     /// will fit.
     fn make_room(&self, table: &mut Table, endpoint: u32, message: &mut Message) -> Result<(), Errno> {
-        let (count, bytes) = (message.handle_count() as u32, message.payload());
+        let (count, bytes) = (message.handle_count() as u32, message.footprint());
         if !table.has_room(count, bytes, &self.process.limits) {
             return Err(Errno::LimitReached);
         }

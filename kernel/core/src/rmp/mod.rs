@@ -27,7 +27,7 @@ use crate::{
     relay,
     slab::Slab,
 };
-use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
+use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc};
 use core::{future::Future, ops::Deref, pin::Pin};
 use frames::bytes_to_words;
 use once_cell::race::OnceBox;
@@ -239,6 +239,9 @@ impl Rmp {
         offer: &mut Offer<'_>,
     ) -> Result<bool, LinkFault> {
         link.flush();
+        if link.is_overdrawn() {
+            return Err(LinkFault(String::from("it keeps what it was lent")));
+        }
         let removals = self.removals.load(Ordering::Acquire);
         link.take(turns, removals, |message, recent| {
             self.on_frame(link, message, recent, offer)

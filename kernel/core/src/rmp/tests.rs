@@ -3,7 +3,7 @@
 use super::{RemoteEnd, Rmp, header, kind};
 use crate::{
     BufferRef, Capability, Endpoint, ExchangeHeap, LinkParts, Message,
-    link::{ARRIVALS_MAX, Link, LinkFault},
+    link::{ARRIVALS_MAX, Link, LinkFault, Loan},
     pool::Pool,
 };
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
@@ -277,6 +277,48 @@ fn a_pool_stays_on_loan_until_its_consumer_is_gone() {
     b.poll().unwrap();
     a.poll().unwrap();
     assert_eq!(a.rmp.heap.used(), 0);
+}
+
+#[test]
+fn a_peer_that_keeps_what_it_was_lent_loses_the_link() {
+    let (a, _b, _client, _service) = channel();
+    let (total, stride) = Pool::layout(100, 2).unwrap();
+    let pool = Pool::new(a.rmp.heap.alloc(total).unwrap(), stride, 2).unwrap();
+    let lend = || a.link.lend(Loan::Pool { _pool: pool.clone() });
+    while lend().is_ok() {
+        assert_eq!(a.poll(), Ok(false));
+    }
+    assert_eq!(a.poll(), Err("it keeps what it was lent"));
+}
+
+#[test]
+fn a_message_is_charged_what_its_blocks_take_of_the_heap() {
+    let (a, b, mut client, mut service) = channel();
+    let mut message = item(1);
+    for len in [65, 4096] {
+        message.push(Capability::Block(a.rmp.heap.alloc(len).unwrap()));
+    }
+    assert_eq!(message.footprint(), 128 + 4096);
+    client.try_send(&mut message).unwrap();
+    b.poll().unwrap();
+    let received = service.try_recv().unwrap_or_else(|errno| panic!("{errno:?}"));
+    assert_eq!(
+        received.footprint(),
+        128 + 4096,
+        "also while they lie with the peer"
+    );
+}
+
+#[test]
+fn an_endpoint_with_a_message_to_be_taken_yet_stays() {
+    let (_a, b, mut client, mut service) = channel();
+    client.try_send(&mut item(1)).unwrap();
+    b.poll().unwrap();
+    let mut message = service.try_recv().unwrap_or_else(|errno| panic!("{errno:?}"));
+    assert!(service.may_move());
+    service.put_back(&mut message);
+    assert!(!service.may_move());
+    assert!(service.try_recv().is_ok() && service.may_move());
 }
 
 #[test]
