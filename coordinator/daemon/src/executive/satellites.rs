@@ -44,6 +44,8 @@ pub struct Satellite {
     pub figures: Option<KernelStats>,
     /// Whether figures were asked for and did not come yet.
     pub asked: bool,
+    /// Whether this life of it has accused a peer.
+    accuser: bool,
     /// Its programs: whether each is loaded yet.
     pub(super) programs: BTreeMap<Digest, bool>,
     pub(super) sample: Option<(u64, u64)>,
@@ -100,6 +102,7 @@ impl Executive {
                 fresh: 0,
                 figures: None,
                 asked: false,
+                accuser: false,
                 programs: BTreeMap::new(),
                 sample: None,
                 supervision: Supervision::new(Restart::Always, RESTART_LIMIT, now),
@@ -144,6 +147,7 @@ impl Executive {
         satellite.files.clear();
         satellite.pid = None;
         satellite.asked = false;
+        satellite.accuser = false;
         self.effects.push(Effect::Close(life));
         if !stopping {
             self.mourn(life, verdict, reason);
@@ -151,13 +155,26 @@ impl Executive {
     }
 
     /// A peer's accusation: what a satellite wrote into its own export was garbage. Only it writes there, and
-    /// without a link it is no use to the others, so it starts anew.
+    /// without a link it is no use to the others, so it starts anew. Whether it is true nobody can tell: whoever
+    /// accuses a second time is suspect itself and starts anew as well, so that one satellite cannot keep all
+    /// others down.
     pub(super) fn link_failed(&mut self, from: KernelLife, accused: KernelLife, reason: &str) {
+        if self.satellite_mut(accused).is_none() {
+            return;
+        }
+        let Some(accuser) = self.satellite_mut(from) else {
+            return;
+        };
+        let again = std::mem::replace(&mut accuser.accuser, true);
         let reason = format!(
             "it wrote garbage on its link to /kernel/{}: {reason}",
             from.kernel
         );
         self.lost(self.now, accused, &reason);
+        if again {
+            let reason = format!("it accused a second peer, /kernel/{}", accused.kernel);
+            self.lost(self.now, from, &reason);
+        }
     }
 
     /// Answers `Ready`: introduces it to its peers, and them to it.

@@ -790,21 +790,34 @@ fn a_shutdown_asks_first_and_kills_what_stays() {
     assert_eq!(bench.launched.len(), 2, "nothing is launched again");
 }
 
+fn accusation(kernel: u16, generation: u32) -> ToCoordinator {
+    ToCoordinator::LinkFailed {
+        kernel: KernelId(kernel),
+        generation,
+        reason: "bad sequence".to_owned(),
+    }
+}
+
 #[test]
 fn an_accused_satellite_starts_anew() {
     let mut bench = Bench::running();
-    let (kernel, generation, reason) = (KernelId(2), 0, "bad sequence".to_owned());
-    bench.frame(
-        life(1, 0),
-        ToCoordinator::LinkFailed {
-            kernel,
-            generation,
-            reason,
-        },
-    );
+    bench.frame(life(1, 0), accusation(2, 0));
     assert_eq!(bench.closed, [life(2, 0)]);
     assert!(bench.events().iter().any(|event| matches!(
         event,
         Event::SatelliteDown { kernel: 2, reason, .. } if reason.contains("bad sequence")
     )));
+}
+
+#[test]
+fn whoever_accuses_a_second_time_starts_anew_as_well() {
+    let mut bench = Bench::running();
+    bench.frame(life(1, 0), accusation(2, 0));
+    // Of a life that is over nothing new can be said.
+    bench.frame(life(1, 0), accusation(2, 0));
+    assert_eq!(bench.closed, [life(2, 0)]);
+    bench.tick(5_000);
+    bench.ready(life(2, 1));
+    bench.frame(life(1, 0), accusation(2, 1));
+    assert_eq!(bench.closed, [life(2, 0), life(2, 1), life(1, 0)]);
 }
