@@ -283,10 +283,12 @@ impl Endpoint {
 
     /// The consumer is done with a buffer.
     pub(crate) fn release_buffer(&self, index: u32) -> Result<(), Errno> {
-        let pool = self.pool_in().ok_or(Errno::Invalid)?;
+        let guard = self.inbox.pool.lock();
+        let pool = guard.as_ref().ok_or(Errno::Invalid)?;
         pool.release(index)?;
-        if let Route::Remote(remote) = &self.route {
-            remote.return_buffer(index);
+        match &self.route {
+            Route::Local { .. } => pool.freed.signal(),
+            Route::Remote(remote) => remote.return_buffer(index),
         }
         Ok(())
     }

@@ -108,8 +108,13 @@ impl Pool {
 
     /// The producer takes a free buffer.
     pub(crate) fn acquire(&self) -> Result<u32, Errno> {
+        let is_free = |index: u32| {
+            // The plain load spares those that others hold.
+            self.holders[index as usize].load(Ordering::Relaxed) == Holder::Free as u32
+                && self.pass(index, Holder::Free, Holder::Producer).is_ok()
+        };
         (0..self.count())
-            .find(|&index| self.pass(index, Holder::Free, Holder::Producer).is_ok())
+            .find(|&index| is_free(index))
             .ok_or(Errno::WouldBlock)
     }
 
@@ -142,11 +147,9 @@ impl Pool {
         Ok(())
     }
 
-    /// The consumer is done with a buffer.
+    /// The consumer is done with a buffer. Its producer must be told: by `freed`, if it is on this satellite.
     pub(crate) fn release(&self, index: u32) -> Result<(), Errno> {
-        self.pass(index, Holder::Consumer, Holder::Free)?;
-        self.freed.signal();
-        Ok(())
+        self.pass(index, Holder::Consumer, Holder::Free)
     }
 
     /// The consumer's satellite says that it is done with a buffer.

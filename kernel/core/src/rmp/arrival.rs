@@ -37,16 +37,25 @@ impl Rmp {
         let &[_, id, ref rest @ ..] = frame.words() else {
             return fault("frame without an id");
         };
-        if header.kind != kind::MESSAGE {
-            return self.on_other(link, header, id, rest);
-        }
-        match self.recipient(link, id, recent) {
-            Some(end) => on_message(end, message, offer),
-            None => Ok(()),
+        match (header.kind, rest) {
+            (kind::MESSAGE, _) => match self.recipient(link, id, recent) {
+                Some(end) => on_message(end, message, offer),
+                None => Ok(()),
+            },
+            // What messages entail comes as often as they do.
+            (kind::BUFFER_RETURNED, &[index, ..]) => match self.recipient(link, id, recent) {
+                Some(end) => end.on_buffer_returned(index),
+                None => Ok(()),
+            },
+            (kind::CREDIT, &[count, ..]) => match self.recipient(link, id, recent) {
+                Some(end) => end.on_credit(count),
+                None => Ok(()),
+            },
+            _ => self.on_other(link, header, id, rest),
         }
     }
 
-    /// The shadow endpoint that a message is for.
+    /// The shadow endpoint that a frame is for.
     #[inline]
     fn recipient<'r>(
         &self,
@@ -63,7 +72,7 @@ impl Rmp {
         recent.as_ref().map(|recent| &*recent.end)
     }
 
-    /// Answers a frame that is no message.
+    /// Answers a frame of a rarer kind.
     #[inline(never)]
     fn on_other(
         self: &Arc<Self>,
@@ -89,14 +98,12 @@ impl Rmp {
                 link.post(&[&[frames::header(kind::CLOSE, 0, 0), peer, Errno::Closed as u64]]);
                 Ok(())
             }
-            (kind::CREDIT, Some(end), &[count, ..]) => end.on_credit(count),
             (kind::CLOSE, Some(end), &[reason, ..]) => {
                 self.on_close(id, &end, reason);
                 Ok(())
             }
             (kind::POOL, end, &[place, shape, slot, ..]) => on_pool(link, end, slot, (place, shape)),
-            (kind::BUFFER_RETURNED, Some(end), &[index, ..]) => end.on_buffer_returned(index),
-            (kind::CREDIT | kind::CLOSE | kind::BUFFER_RETURNED, None, _) => Ok(()),
+            (kind::CLOSE, None, _) => Ok(()),
             _ => fault("frame of an unknown kind or shape"),
         }
     }

@@ -136,8 +136,9 @@ impl RemoteEnd {
         let next =
             step.map_err(|violation| LinkFault(alloc::format!("message {}: {violation}", message.tag())))?;
         if let Some(buffer) = buffer {
-            let pool = self.inbox.pool.lock().clone();
+            let pool = self.inbox.pool.lock();
             let arrived = pool
+                .as_ref()
                 .ok_or(Errno::Protocol)
                 .and_then(|pool| pool.arrive(buffer.index, buffer.len));
             arrived.map_err(|_| LinkFault(String::from("pool buffer that the sender did not hold")))?;
@@ -170,8 +171,9 @@ impl RemoteEnd {
     }
 
     pub(super) fn on_buffer_returned(&self, index: u64) -> Result<(), LinkFault> {
-        let pool = self.pool.lock().clone();
+        let pool = self.pool.lock();
         let returned = pool
+            .as_ref()
             .ok_or(Errno::Invalid)
             .and_then(|pool| pool.returned(index as u32));
         returned.map_err(|_| LinkFault(String::from("return of a pool buffer that was not lent")))
