@@ -20,6 +20,7 @@ const ATTEND_EVERY: u32 = 8;
 /// How often a thread that polls for something from another satellite looks at the links before it looks
 /// elsewhere.
 const TURNS: u32 = 32;
+
 /// What a kernel call waits for.
 pub(super) trait Awaited<T> {
     /// Looks whether it is there; [`Errno::WouldBlock`] if not. If it is not and there is a waker, leaves that

@@ -37,21 +37,18 @@ impl Rmp {
         let &[_, id, ref rest @ ..] = frame.words() else {
             return fault("frame without an id");
         };
+        // What messages entail comes as often as they do.
+        if !matches!(header.kind, kind::MESSAGE | kind::BUFFER_RETURNED | kind::CREDIT) {
+            return self.on_other(link, header, id, rest);
+        }
+        let Some(end) = self.recipient(link, id, recent) else {
+            return Ok(());
+        };
         match (header.kind, rest) {
-            (kind::MESSAGE, _) => match self.recipient(link, id, recent) {
-                Some(end) => on_message(end, message, offer),
-                None => Ok(()),
-            },
-            // What messages entail comes as often as they do.
-            (kind::BUFFER_RETURNED, &[index, ..]) => match self.recipient(link, id, recent) {
-                Some(end) => end.on_buffer_returned(index),
-                None => Ok(()),
-            },
-            (kind::CREDIT, &[count, ..]) => match self.recipient(link, id, recent) {
-                Some(end) => end.on_credit(count),
-                None => Ok(()),
-            },
-            _ => self.on_other(link, header, id, rest),
+            (kind::MESSAGE, _) => on_message(end, message, offer),
+            (kind::BUFFER_RETURNED, &[index, ..]) => end.on_buffer_returned(index),
+            (kind::CREDIT, &[count, ..]) => end.on_credit(count),
+            _ => fault("frame of an unknown kind or shape"),
         }
     }
 
