@@ -140,12 +140,7 @@ impl<P: Platform> Executor<P> {
 
     /// Takes in what the links brought. Returns whether there was anything.
     fn poll_links(&mut self) -> bool {
-        self.links.refresh(&self.satellite.rmp);
-        let mut any = false;
-        for link in self.links.iter() {
-            any |= self.satellite.poll_link(link, 0, &mut |_, _| false);
-        }
-        any
+        self.satellite.poll_links(&mut self.links)
     }
 
     fn set_attention(&mut self, attention: Attention) {

@@ -13,7 +13,7 @@ use crate::{
     namespace::{Answer, Requests},
     platform::Platform,
     process::{Handle, Process, ProgramOf},
-    rmp::{Offer, RemoteEnd, Rmp, header, kind},
+    rmp::{KnownLinks, Offer, RemoteEnd, Rmp, header, kind},
     service::Service,
     slab::Slab,
     task::{Body, Task},
@@ -189,6 +189,13 @@ impl<P: Platform> Satellite<P> {
             self.accuse(&other, String::from("frames for a channel of another satellite"));
             Errno::KernelDied
         })
+    }
+
+    /// Takes in what all links have brought. Returns whether there was anything.
+    pub(crate) fn poll_links(&self, links: &mut KnownLinks) -> bool {
+        links.refresh(&self.rmp);
+        let poll = |any, link| self.poll_link(link, 0, &mut |_, _| false) | any;
+        links.iter().fold(false, poll)
     }
 
     /// Makes every CPU look around. One that is about to run a thread has looked already and may not show yet

@@ -172,11 +172,7 @@ impl<P: Platform> CallContext<P> {
     fn look_at_links(&self) {
         let cpu = &self.satellite.cpus[self.task.cpu()];
         cpu.looks.store(true, Ordering::Relaxed);
-        let mut links = self.links.borrow_mut();
-        links.refresh(&self.satellite.rmp);
-        for link in links.iter() {
-            self.satellite.poll_link(link, 0, &mut |_, _| false);
-        }
+        self.satellite.poll_links(&mut self.links.borrow_mut());
     }
 
     /// Waits for one event.
